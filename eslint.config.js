@@ -1,0 +1,119 @@
+import { defineConfig } from 'eslint/config'
+import tseslint from 'typescript-eslint'
+
+/**
+ * Biome formats and lints. Here is only what Biome doesn't see: promises that nobody awaits, and who may import whom.
+ */
+const promises = {
+  '@typescript-eslint/no-floating-promises': 'error',
+  '@typescript-eslint/no-misused-promises': 'error',
+  '@typescript-eslint/await-thenable': 'error',
+  '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+}
+
+const PG = { regex: '^pg$', message: 'Only the connection folder knows pg.' }
+const PG_LISTEN = { regex: '^pg-listen$', message: 'Only the listener folder knows pg-listen.' }
+const DEEP = { regex: '^@pg-tasks/[^/]+/(?!package\\.json$)', message: 'Import another package by its public entry.' }
+const OTHER_PACKAGE = { regex: '^(\\.\\./)+packages/', message: 'Import another package by its name.' }
+const TEST_SUPPORT = { regex: '(^|/)test/', message: 'Production code never imports test support.' }
+const EVERY_PACKAGE = [DEEP, OTHER_PACKAGE, TEST_SUPPORT]
+
+/** Which packages a package may not know: data flows migrations → sql → client → cli, dashboard. */
+const LATER_PACKAGES = {
+  sql: ['client', 'cli', 'dashboard', 'embedded', 'bench'],
+  client: ['cli', 'dashboard', 'embedded', 'bench'],
+  embedded: ['sql', 'client', 'cli', 'dashboard', 'bench'],
+  cli: ['bench'],
+  dashboard: ['cli', 'embedded', 'bench'],
+}
+
+/** The layers inside client, from the bottom up: a folder (or file) imports from its own row and the rows above it. */
+const CLIENT_LAYERS = [
+  ['errors', 'logger', 'events', 'service'],
+  ['backoff', 'connection'],
+  ['listener', 'lease'],
+  ['task'],
+  ['worker', 'schedule', 'maintenance'],
+]
+
+function laterPackages(name) {
+  const later = LATER_PACKAGES[name] ?? []
+  return { regex: `^@pg-tasks/(${later.join('|')})$`, message: `packages/${name} doesn't know this package.` }
+}
+
+/** The two packages with one owner each; every other file of client gets both bans. */
+function foreignPackages(layer) {
+  return [...(layer === 'connection' ? [] : [PG]), ...(layer === 'listener' ? [] : [PG_LISTEN])]
+}
+
+function restrict(files, patterns) {
+  return {
+    files,
+    ignores: ['**/*.test.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] },
+  }
+}
+
+function packageBoundaries(name) {
+  const foreign = name === 'client' ? foreignPackages() : []
+  return restrict([`packages/${name}/src/**/*.ts`], [...EVERY_PACKAGE, laterPackages(name), ...foreign])
+}
+
+function clientLayer(layer, index) {
+  const above = CLIENT_LAYERS.slice(index + 1).flat()
+  const upwards = {
+    regex: `^\\.{1,2}/(\\.\\./)*(${above.join('|')}|index)(\\.js$|/)`,
+    message: `Inside client, ${layer} stands below this module.`,
+  }
+  return restrict(
+    [`packages/client/src/${layer}/**/*.ts`, `packages/client/src/${layer}.ts`],
+    [...EVERY_PACKAGE, laterPackages('client'), ...foreignPackages(layer), ...(above.length > 0 ? [upwards] : [])],
+  )
+}
+
+const TYPESCRIPT = ['**/*.ts', '**/*.tsx']
+
+/** Statements are built in packages/sql. */
+const SQL_TEXT = '/\\b(select\\s[^]*\\sfrom|insert\\s+into|update\\s+\\S+\\s+set|delete\\s+from)\\s/i'
+const SQL_MESSAGE = 'client contains no SQL text: add a statement module to packages/sql.'
+
+export default defineConfig(
+  { ignores: ['**/dist/**', '**/node_modules/**', '**/coverage/**', '**/.data/**'] },
+  {
+    files: TYPESCRIPT,
+    plugins: { '@typescript-eslint': tseslint.plugin },
+    languageOptions: {
+      parser: tseslint.parser,
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: promises,
+  },
+  ...Object.keys(LATER_PACKAGES).map(packageBoundaries),
+  ...CLIENT_LAYERS.flatMap((layers, index) => layers.map((layer) => clientLayer(layer, index))),
+  {
+    files: ['packages/sql/src/**/*.ts', 'packages/client/src/**/*.ts'],
+    rules: {
+      'no-console': 'error',
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Take it as an option; only programs read the environment.' },
+      ],
+    },
+  },
+  {
+    files: ['packages/client/src/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: `Literal[value=${SQL_TEXT}]`, message: SQL_MESSAGE },
+        { selector: `TemplateElement[value.raw=${SQL_TEXT}]`, message: SQL_MESSAGE },
+      ],
+    },
+  },
+  {
+    files: ['examples/**/*.ts', 'test/**/*.ts', 'packages/bench/**/*.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [DEEP] }] },
+  },
+)

@@ -1,0 +1,94 @@
+-- 0002_create_wakeups: the notify trigger and the locks by which workers say that they sleep or are awake.
+--
+-- Flow: three advisory lock classes, each with the table's oid as second key.
+--   1886415981 INFLIGHT  an enqueuing transaction holds it shared until it ends.
+--   1886415982 SLEEP     a sleeping worker holds it shared.
+--   1886415983 AWAKE     one of the workers that will look again by themselves holds it exclusively.
+-- An enqueuer takes INFLIGHT, then probes SLEEP, then AWAKE; a worker listens, takes SLEEP, looks, waits until INFLIGHT was
+-- free once, looks again and sleeps. Whichever order the two meet in, the task is seen by a look or announced by the commit.
+-- Every probe errs to the safe side: a collision of two probes makes a notification too many, never one too few.
+-- A killed session drops its locks by itself. No table is written, no enqueuer waits.
+-- Locks: none on tables.
+
+begin;
+
+select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
+
+do $$
+begin
+  if exists (select from tasks.migrations where number = 2) then
+    raise exception 'migration 0002_create_wakeups is already applied' using errcode = 'TQ010';
+  end if;
+end
+$$;
+
+create or replace function tasks.notify_workers() returns trigger
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Statement triggers fire for statements that touched nothing. The transaction's own counter is exact and costs a hash
+  -- look-up; a transition table would cost a tenth of a single insert.
+  if tg_op = 'INSERT' then
+    if pg_stat_get_xact_tuples_inserted(tg_relid) = 0 and current_setting('track_counts')::boolean then
+      return null;
+    end if;
+  elsif pg_stat_get_xact_tuples_updated(tg_relid) = 0 and current_setting('track_counts')::boolean then
+    return null;
+  end if;
+
+  if pg_try_advisory_xact_lock_shared(1886415981, tg_relid::integer) then
+    if pg_try_advisory_lock(1886415982, tg_relid::integer) then
+      perform pg_advisory_unlock(1886415982, tg_relid::integer);
+      if not pg_try_advisory_lock_shared(1886415983, tg_relid::integer) then
+        return null; -- nobody sleeps and somebody is about to look
+      end if;
+      perform pg_advisory_unlock_shared(1886415983, tg_relid::integer);
+    end if;
+  end if;
+
+  -- A full queue would fail the caller's commit; the poll finds the task as well.
+  if pg_notification_queue_usage() < 0.5 then
+    perform pg_notify('pg_tasks', tg_table_schema || '.' || tg_table_name);
+  end if;
+  return null;
+end
+$$;
+comment on function tasks.notify_workers() is 'Trigger: announces enqueued or re-planned tasks on the channel pg_tasks unless an awake worker will see them anyway';
+
+create function tasks.fall_asleep(p_table_id oid) returns void
+language sql volatile
+as 'select pg_catalog.pg_advisory_lock_shared(1886415982, p_table_id::integer)';
+comment on function tasks.fall_asleep(oid) is 'Worker: from now on every commit that enqueues notifies; held by the session until tasks.wake_up';
+
+create function tasks.wake_up(p_table_id oid) returns boolean
+language sql volatile
+as 'select pg_catalog.pg_advisory_unlock_shared(1886415982, p_table_id::integer)';
+comment on function tasks.wake_up(oid) is 'Worker: takes tasks.fall_asleep back';
+
+create function tasks.nothing_in_flight(p_table_id oid) returns boolean
+language plpgsql volatile
+as $$
+begin
+  if pg_catalog.pg_try_advisory_lock(1886415981, p_table_id::integer) then
+    perform pg_catalog.pg_advisory_unlock(1886415981, p_table_id::integer);
+    return true;
+  end if;
+  return false;
+end
+$$;
+comment on function tasks.nothing_in_flight(oid) is 'Worker: whether no transaction that enqueued before it fell asleep is still open';
+
+create function tasks.stay_awake(p_table_id oid) returns boolean
+language sql volatile
+as 'select pg_catalog.pg_try_advisory_lock(1886415983, p_table_id::integer)';
+comment on function tasks.stay_awake(oid) is 'Worker: promises to look again by itself; true when this session holds the promise, false when another does';
+
+create function tasks.stop_awake(p_table_id oid) returns boolean
+language sql volatile
+as 'select pg_catalog.pg_advisory_unlock(1886415983, p_table_id::integer)';
+comment on function tasks.stop_awake(oid) is 'Worker: takes tasks.stay_awake back';
+
+insert into tasks.migrations (number, name) values (2, 'create_wakeups');
+
+commit;

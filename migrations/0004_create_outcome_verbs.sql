@@ -1,0 +1,342 @@
+-- 0004_create_outcome_verbs: sources of finish, finish_many, retry, release, cancel and reset.
+--
+-- Flow: as in 0003; %1$s is the quoted table, %2$s the quoted name of the verb's function, %3$s the table as a literal.
+-- Conditions on the state go through tasks.is_running, so that no by-id statement is planned on a partial index.
+-- Fencing: with a token, the row must be running with it; without one, finish and retry still require that it is running.
+-- Lock order: one task row; finish_many locks its rows in id order and skips locked ones.
+
+begin;
+
+select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
+
+do $$
+begin
+  if exists (select from tasks.migrations where number = 4) then
+    raise exception 'migration 0004_create_outcome_verbs is already applied' using errcode = 'TQ010';
+  end if;
+end
+$$;
+
+-- The way of every refused outcome: looks at the row and says what is the matter.
+create function tasks.refuse_outcome(p_table text, p_verb text, p_task_id bigint, p_run_token uuid) returns void
+language plpgsql volatile
+as $$
+declare
+  v_state text;
+  v_token uuid;
+begin
+  if p_task_id is null then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: task_id must not be NULL', p_verb));
+  end if;
+  execute pg_catalog.format(
+    'select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()), t.run_token from %s t where t.id = $1',
+    p_table)
+  into v_state, v_token using p_task_id;
+  if v_state is null then
+    perform tasks.refuse('TQ002', pg_catalog.format('%s: there is no task %s in %s', p_verb, p_task_id, p_table));
+  elsif v_state = 'running' and p_run_token is not null and v_token is distinct from p_run_token then
+    perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s is run by another', p_verb, p_task_id, p_table),
+      'The lease of this run ended and the task was taken over; roll back.');
+  else
+    perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s is %s, not running', p_verb, p_task_id, p_table, v_state),
+      case when p_run_token is null then 'Only a running task can be finished or retried.' else 'This run was ended by somebody else; roll back.' end);
+  end if;
+end
+$$;
+comment on function tasks.refuse_outcome(text, text, bigint, uuid) is 'Raises what is the matter with a task that could not be finished, retried or canceled by its run';
+
+-- A finish in an open transaction holds its row. A connection that is cut before COMMIT gives it back within a lease.
+create function tasks.limit_idle_transaction(p_timeout interval) returns void
+language plpgsql volatile
+as $$
+declare
+  v_limit   double precision := pg_catalog.date_part('epoch', p_timeout);
+  v_current double precision := pg_catalog.date_part('epoch', pg_catalog.current_setting('idle_in_transaction_session_timeout')::interval);
+begin
+  if v_limit > 0 and v_limit < 2000000 and (v_current = 0 or v_current > v_limit) then
+    perform pg_catalog.set_config('idle_in_transaction_session_timeout', pg_catalog.ceil(v_limit * 1000)::bigint::text, true);
+  end if;
+end
+$$;
+comment on function tasks.limit_idle_transaction(interval) is 'Lowers idle_in_transaction_session_timeout to the lease for this transaction; never raises it';
+
+create function tasks.source_of_finish(p_table text, p_name text) returns text
+language sql immutable
+as $source$
+  select pg_catalog.format($format$
+create or replace function tasks.%2$s(
+  task_id bigint, started_at timestamptz default null, comment text default null, run_token uuid default null,
+  options jsonb default null
+) returns text
+language plpgsql volatile
+set enable_seqscan to off
+set plan_cache_mode to force_generic_plan
+as $verb$
+#variable_conflict use_column
+<<this>>
+declare
+  v_timeout interval;
+  v_storage interval;
+  v_found   boolean;
+begin
+  select y.timeout, y.storage_time into this.v_timeout, this.v_storage
+  from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
+  if this.v_storage = interval '0' then
+    delete from %1$s t
+    where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
+      and ($4 is null or t.run_token = $4);
+    v_found := found;
+  else
+    update %1$s t set finished_at = tasks.clock(), comment = coalesce($3, t.comment)
+    where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
+      and ($4 is null or t.run_token = $4);
+    v_found := found;
+  end if;
+  if not this.v_found then
+    perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
+  end if;
+  perform tasks.limit_idle_transaction(this.v_timeout);
+  return 'finished';
+end
+$verb$
+$format$,
+    p_table, pg_catalog.quote_ident('finish_' || p_name), pg_catalog.quote_literal(p_table))
+$source$;
+comment on function tasks.source_of_finish(text, text) is 'Source of finish: a running task is finished (deleted when storage_time is 0); raises unless this run may';
+
+create function tasks.source_of_finish_many(p_table text, p_name text) returns text
+language sql immutable
+as $source$
+  select pg_catalog.format($format$
+create or replace function tasks.%2$s(task_ids bigint[], run_tokens uuid[], options jsonb default null)
+returns table (task_id bigint, outcome text)
+language plpgsql volatile
+set enable_seqscan to off
+set enable_bitmapscan to off
+set plan_cache_mode to force_generic_plan
+as $verb$
+#variable_conflict use_column
+<<this>>
+declare
+  v_storage interval;
+  v_ids     bigint[];
+  v_done    bigint[];
+begin
+  if $1 is null or $2 is null or pg_catalog.cardinality($1) <> pg_catalog.cardinality($2) then
+    perform tasks.refuse('TQ003', 'finish_many: task_ids and run_tokens must be arrays of the same length');
+  end if;
+  select y.storage_time into this.v_storage from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
+  -- Pairs are compared: an id with another row's token finishes nothing.
+  v_ids := array(
+    select t.id from %1$s t
+    where t.id = any ($1) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
+      and ((t.id, t.run_token) in (select u.id, u.token from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token))) is true
+    order by t.id for no key update skip locked);
+  if this.v_storage = interval '0' then
+    with gone as (delete from %1$s t where t.id = any (this.v_ids) returning t.id)
+    select pg_catalog.array_agg(g.id) into this.v_done from gone g;
+  else
+    with done as (update %1$s t set finished_at = tasks.clock() where t.id = any (this.v_ids) returning t.id)
+    select pg_catalog.array_agg(d.id) into this.v_done from done d;
+  end if;
+  if pg_catalog.cardinality(this.v_done) = pg_catalog.cardinality($1) then
+    return;
+  end if;
+  return query
+    select u.id,
+      case
+        when t.id is null then 'missing'
+        when t.run_token is distinct from u.token then 'stale'
+        when t.finished_at is not null then 'finished'
+        when tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled) then 'locked'
+        else 'stale'
+      end
+    from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token)
+    left join lateral (select s.* from %1$s s where s.id = u.id offset 0) t on true
+    where (u.id <> all (coalesce(this.v_done, '{}')));
+end
+$verb$
+$format$,
+    p_table, pg_catalog.quote_ident('finish_many_' || p_name), pg_catalog.quote_literal(p_table))
+$source$;
+comment on function tasks.source_of_finish_many(text, text) is
+  'Source of finish_many: finishes runs given as pairs of id and token; returns a row for each that it did not finish: finished (before), missing, stale or locked';
+
+create function tasks.source_of_retry(p_table text, p_name text) returns text
+language sql immutable
+as $source$
+  select pg_catalog.format($format$
+create or replace function tasks.%2$s(
+  task_id bigint, planned_to timestamptz default null, comment text default null, run_token uuid default null,
+  delay interval default null, error text default null, reason text default 'error', options jsonb default null
+) returns text
+language plpgsql volatile
+set enable_seqscan to off
+set plan_cache_mode to force_generic_plan
+as $verb$
+#variable_conflict use_column
+<<this>>
+declare
+  v_type  tasks.types;
+  v_now   timestamptz := tasks.clock();
+  v_state text;
+begin
+  if $7 is null or $7 not in ('error', 'lost', 'run_limit') then
+    perform tasks.refuse('TQ003', pg_catalog.format('retry: reason must be error, lost or run_limit, not %%s', coalesce($7, 'NULL')));
+  elsif $5 < interval '0' then
+    perform tasks.refuse('TQ003', pg_catalog.format('retry: delay must not be negative, not %%s', $5));
+  elsif $2 is not null and $5 is not null then
+    perform tasks.refuse('TQ003', 'retry: give planned_to or delay, not both');
+  end if;
+  select y.* into this.v_type from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
+  update %1$s t set
+    planned_to = case
+      when t.execution_count > this.v_type.max_retries then t.planned_to
+      else coalesce($2, this.v_now + tasks.elapsed($5),
+        this.v_now + tasks.backoff(this.v_type.backoff_base, this.v_type.backoff_max, t.execution_count - 1)) end,
+    started_at = case when t.execution_count > this.v_type.max_retries then t.started_at end,
+    failed_at = case when t.execution_count > this.v_type.max_retries then this.v_now end,
+    failure_reason = case when t.execution_count > this.v_type.max_retries then $7 end,
+    comment = coalesce($3, t.comment),
+    last_error = coalesce(pg_catalog.left($6, 10000), t.last_error),
+    lost_count = 0,
+    run_token = null, run_worker = null, run_until = null
+  where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
+    and ($4 is null or t.run_token = $4)
+  returning tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, this.v_now) into this.v_state;
+  if this.v_state is null then
+    perform tasks.refuse_outcome(%3$s, 'retry', $1, $4);
+  end if;
+  return this.v_state;
+end
+$verb$
+$format$,
+    p_table, pg_catalog.quote_ident('retry_' || p_name), pg_catalog.quote_literal(p_table))
+$source$;
+comment on function tasks.source_of_retry(text, text) is
+  'Source of retry: a running task waits again, until planned_to, for delay, or for the type''s backoff; failed when its executions are used up. Returns the new state';
+
+create function tasks.source_of_release(p_table text, p_name text) returns text
+language sql immutable
+as $source$
+  select pg_catalog.format($format$
+create or replace function tasks.%2$s(task_id bigint, run_token uuid, options jsonb default null) returns boolean
+language plpgsql volatile
+set enable_seqscan to off
+set plan_cache_mode to force_generic_plan
+as $verb$
+#variable_conflict use_column
+begin
+  if $1 is null or $2 is null then
+    perform tasks.refuse('TQ003', 'release: task_id and run_token must not be NULL');
+  end if;
+  update %1$s t set
+    execution_count = greatest(t.execution_count - 1, 0),
+    planned_to = t.planned_to,
+    started_at = null, run_token = null, run_worker = null, run_until = null
+  where t.id = $1 and t.run_token = $2 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled);
+  return found;
+end
+$verb$
+$format$,
+    p_table, pg_catalog.quote_ident('release_' || p_name))
+$source$;
+comment on function tasks.source_of_release(text, text) is
+  'Source of release: gives a run back as if it had not been acquired; false when this run no longer has the task';
+
+create function tasks.source_of_cancel(p_table text, p_name text) returns text
+language sql immutable
+as $source$
+  select pg_catalog.format($format$
+create or replace function tasks.%2$s(
+  task_id bigint, planned_to timestamptz default null, comment text default null, run_token uuid default null,
+  options jsonb default null
+) returns text
+language plpgsql volatile
+set enable_seqscan to off
+set plan_cache_mode to force_generic_plan
+as $verb$
+#variable_conflict use_column
+<<this>>
+declare
+  v_state text;
+  v_token uuid;
+begin
+  select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()) into this.v_state
+  from %1$s t where t.id = $1;
+  -- An ended task is only reported; whoever holds its row isn't waited for.
+  if this.v_state in ('finished', 'failed', 'canceled') and $4 is null then
+    return this.v_state;
+  end if;
+  -- Having waited for the row, look again: it may have ended meanwhile.
+  select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()), t.run_token
+  into this.v_state, this.v_token
+  from %1$s t where t.id = $1 for no key update;
+  if this.v_state is null or $4 is not null and ($4 is distinct from this.v_token or this.v_state <> 'running') then
+    perform tasks.refuse_outcome(%3$s, 'cancel', $1, $4);
+  elsif this.v_state in ('finished', 'failed', 'canceled') then
+    return this.v_state;
+  end if;
+  update %1$s t set
+    canceled = true, canceled_at = tasks.clock(),
+    planned_to = coalesce($2, t.planned_to), comment = coalesce($3, t.comment),
+    run_token = null, run_worker = null, run_until = null
+  where t.id = $1;
+  if this.v_state = 'running' then
+    perform pg_catalog.pg_notify('pg_tasks_control', %3$s::pg_catalog.regclass::oid || ' ' || $1 || ' canceled');
+  end if;
+  return this.v_state;
+end
+$verb$
+$format$,
+    p_table, pg_catalog.quote_ident('cancel_' || p_name), pg_catalog.quote_literal(p_table))
+$source$;
+comment on function tasks.source_of_cancel(text, text) is
+  'Source of cancel: an unfinished task is canceled; a running one''s handler hears it. Returns the state in which it was found';
+
+create function tasks.source_of_reset(p_table text, p_name text) returns text
+language sql immutable
+as $source$
+  select pg_catalog.format($format$
+create or replace function tasks.%2$s(task_id bigint, options jsonb default null) returns text
+language plpgsql volatile
+set enable_seqscan to off
+set plan_cache_mode to force_generic_plan
+as $verb$
+#variable_conflict use_column
+<<this>>
+declare
+  v_before text;
+  v_state  text;
+begin
+  select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()) into this.v_before
+  from %1$s t where t.id = $1;
+  select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()) into this.v_state
+  from %1$s t where t.id = $1 for no key update;
+  if this.v_state is null then
+    perform tasks.refuse_outcome(%3$s, 'reset', $1, null);
+  elsif this.v_state in ('finished', 'failed', 'canceled') and this.v_state <> this.v_before then
+    perform tasks.refuse('TQ006', pg_catalog.format('reset: task %%s of %%s was %%s and is %%s meanwhile', $1, %3$s, this.v_before, this.v_state),
+      'Look again and repeat the call if it still should run.');
+  end if;
+  update %1$s t set
+    planned_to = tasks.clock(), execution_count = 0, lost_count = 0,
+    started_at = null, finished_at = null, failed_at = null, canceled = false, canceled_at = null,
+    failure_reason = null, last_error = null, comment = null,
+    run_token = null, run_worker = null, run_until = null
+  where t.id = $1;
+  if this.v_state = 'running' then
+    perform pg_catalog.pg_notify('pg_tasks_control', %3$s::pg_catalog.regclass::oid || ' ' || $1 || ' reset');
+  end if;
+  return this.v_state;
+end
+$verb$
+$format$,
+    p_table, pg_catalog.quote_ident('reset_' || p_name), pg_catalog.quote_literal(p_table))
+$source$;
+comment on function tasks.source_of_reset(text, text) is
+  'Source of reset: a task in any state is ready now, as if it had never run; an old run is stale. Returns the state in which it was found';
+
+insert into tasks.migrations (number, name) values (4, 'create_outcome_verbs');
+
+commit;

@@ -1,0 +1,23 @@
+/** What a query gave. */
+export interface QueryResult<Row = Record<string, unknown>> {
+  readonly rows: Row[]
+  readonly rowCount: number | null
+}
+
+/** Whatever can run a statement: the smallest shape that statements need. */
+export interface Queryable {
+  query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+}
+
+/** A client of a pool. */
+export interface PoolClientLike extends Queryable {
+  /** @param destroy - true, or the error, where the connection must not be used again */
+  release(destroy?: Error | boolean): void
+}
+
+/** The part of a pg Pool that this package uses. */
+export interface PoolLike extends Queryable {
+  connect(): Promise<PoolClientLike>
+  /** How the pool connects; a connection of our own is made the same way. */
+  readonly options?: object
+}

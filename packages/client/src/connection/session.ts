@@ -1,0 +1,29 @@
+import { ClosedError } from '../errors/connection-errors.js'
+import type { DedicatedClient } from './dedicated-client.js'
+import type { Queryable, QueryResult } from './queryable.js'
+
+/** One caller's turn on a connection: statements that it doesn't await run one after the other all the same. */
+export class Session implements Queryable {
+  readonly #connection: DedicatedClient
+  readonly #deadlineMs: number
+  #last: Promise<unknown> = Promise.resolve()
+  #over = false
+
+  constructor(connection: DedicatedClient, deadlineMs: number) {
+    this.#connection = connection
+    this.#deadlineMs = deadlineMs
+  }
+
+  query<Row = Record<string, unknown>>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    if (this.#over) return Promise.reject(new ClosedError('The session'))
+    const result = this.#last.then(() => this.#connection.query<Row>(text, values, this.#deadlineMs))
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  /** Ends the turn, when the statements that were not awaited have ended too. */
+  async end(): Promise<void> {
+    this.#over = true
+    await this.#last
+  }
+}

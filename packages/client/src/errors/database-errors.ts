@@ -1,0 +1,96 @@
+import { PgTasksError, type PgTasksErrorDetails } from './pg-tasks-error.js'
+
+/** What the database told with an error of ours. */
+export interface DatabaseErrorDetails extends PgTasksErrorDetails {
+  readonly sqlState?: string | undefined
+  readonly schema?: string | undefined
+  readonly table?: string | undefined
+  readonly detail?: string | undefined
+}
+
+/** The base of the errors that the SQL functions raise (SQLSTATE `TQ…`); `schema` and `table` name the task type if known. */
+export abstract class DatabaseRaisedError extends PgTasksError {
+  readonly sqlState: string | undefined
+  readonly schema: string | undefined
+  readonly table: string | undefined
+  readonly detail: string | undefined
+
+  constructor(code: PgTasksError['code'], message: string, details: DatabaseErrorDetails = {}) {
+    super(code, message, details)
+    this.sqlState = details.sqlState
+    this.schema = details.schema
+    this.table = details.table
+    this.detail = details.detail
+  }
+}
+
+/**
+ * The run that acts is not the task's run any more: it was taken over, reset, canceled, released or has already ended.
+ *
+ * The transaction that acted must roll back, so that its work is not done twice (SQLSTATE TQ001).
+ */
+export class TaskNotRunningError extends DatabaseRaisedError {
+  override readonly name = 'TaskNotRunningError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('TASK_NOT_RUNNING', message, details)
+  }
+}
+
+/** No task has this id: a wrong id, or the task was cleaned (SQLSTATE TQ002). */
+export class TaskNotFoundError extends DatabaseRaisedError {
+  override readonly name = 'TaskNotFoundError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('TASK_NOT_FOUND', message, details)
+  }
+}
+
+/** A SQL function refused an argument (SQLSTATE TQ003). */
+export class InvalidSqlArgumentError extends DatabaseRaisedError {
+  override readonly name = 'InvalidSqlArgumentError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('INVALID_SQL_ARGUMENT', message, details)
+  }
+}
+
+/** The table is not a registered task type, or isn't any more: `select tasks.register(…)` (SQLSTATE TQ004). */
+export class TypeNotRegisteredError extends DatabaseRaisedError {
+  override readonly name = 'TypeNotRegisteredError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('TYPE_NOT_REGISTERED', message, details)
+  }
+}
+
+/** The table can't be a task type as it is: a column is missing, or has another type (SQLSTATE TQ005). */
+export class TableShapeError extends DatabaseRaisedError {
+  override readonly name = 'TableShapeError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('TABLE_SHAPE', message, details)
+  }
+}
+
+/** The task changed its state while the call waited for it; look again and decide anew (SQLSTATE TQ006). */
+export class ChangedMeanwhileError extends DatabaseRaisedError {
+  override readonly name = 'ChangedMeanwhileError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('CHANGED_MEANWHILE', message, details)
+  }
+}
+
+/** The database and this version don't fit: newer than it, a migration that was changed, or one that failed (TQ010 on). */
+export class MigrationError extends DatabaseRaisedError {
+  override readonly name = 'MigrationError'
+
+  constructor(
+    code: 'DATABASE_NEWER' | 'MIGRATION_CHANGED' | 'MIGRATION_FAILED',
+    message: string,
+    details?: DatabaseErrorDetails,
+  ) {
+    super(code, message, details)
+  }
+}

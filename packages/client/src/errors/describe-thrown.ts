@@ -1,0 +1,93 @@
+import { inspect } from 'node:util'
+import { boundedText, cutMiddle } from './bounded-text.js'
+import { redact } from './redact.js'
+
+/** Causes of causes, and errors of an AggregateError, are followed this far. */
+const DEEPEST = 5
+const MOST_ERRORS = 5
+
+const DEFAULT_MAX_BYTES = 8 * 1024
+
+/**
+ * Turns anything that was thrown into a text that can be stored in PostgreSQL: errors with their stack, SQLSTATE, causes and
+ * parts; everything else as Node would print it. Never throws, whatever it is given, and runs no getter of it twice.
+ *
+ * Passwords of connection strings are hidden. The driver's `detail` is left out: it quotes the row.
+ *
+ * @param maxBytes - the longest text, in bytes of UTF-8
+ */
+export function describeThrown(thrown: unknown, maxBytes: number = DEFAULT_MAX_BYTES): string {
+  try {
+    return boundedText(redact(cutMiddle(describe(thrown, 0, new Set()))), maxBytes)
+  } catch {
+    return 'A value was thrown that cannot be described.'
+  }
+}
+
+function describe(thrown: unknown, depth: number, seen: Set<unknown>): string {
+  if (typeof thrown === 'string') return thrown
+  if (!isError(thrown)) return printed(thrown)
+  if (seen.has(thrown)) return '[the same error again]'
+  seen.add(thrown)
+  const parts = [described(thrown)]
+  if (depth < DEEPEST) {
+    const cause = read(thrown, 'cause')
+    if (cause !== undefined) parts.push(`caused by: ${describe(cause, depth + 1, seen)}`)
+    for (const part of partsOf(thrown)) parts.push(`with: ${describe(part, depth + 1, seen)}`)
+  }
+  return parts.join('\n')
+}
+
+/** The stack if there is one (V8's begins with the message), and the code. */
+function described(error: object): string {
+  const name = text(error, 'name') ?? 'Error'
+  const message = text(error, 'message') ?? ''
+  const headline = message === '' ? name : `${name}: ${message}`
+  const stack = text(error, 'stack')
+  const code = text(error, 'code')
+  // A message that was changed after the error was made is missing in its stack.
+  const body = stack === undefined ? headline : stack.includes(message) ? stack : `${headline}\n${stack}`
+  return cutMiddle(code === undefined ? body : `[${code}] ${body}`)
+}
+
+function partsOf(error: object): readonly unknown[] {
+  const errors = read(error, 'errors')
+  return Array.isArray(errors) ? errors.slice(0, MOST_ERRORS) : []
+}
+
+function isError(value: unknown): value is object {
+  try {
+    return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
+  } catch {
+    return false
+  }
+}
+
+/** Custom inspection is off: it is code of the value's, which may throw or do anything. */
+function printed(value: unknown): string {
+  try {
+    return inspect(value, {
+      customInspect: false,
+      getters: false,
+      depth: 4,
+      maxArrayLength: 50,
+      maxStringLength: 4096,
+      breakLength: 120,
+    })
+  } catch {
+    return `A ${typeof value} was thrown that cannot be printed.`
+  }
+}
+
+function text(error: object, property: string): string | undefined {
+  const value = read(error, property)
+  return typeof value === 'string' ? value : undefined
+}
+
+function read(error: object, property: string): unknown {
+  try {
+    return (error as Record<string, unknown>)[property]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * Every code that an error of this package can carry. A code never changes its meaning; a message may.
+ */
+export const errorCodes = [
+  'INVALID_OPTION',
+  'INVALID_ARGUMENT',
+  'TASK_NOT_RUNNING',
+  'TASK_NOT_FOUND',
+  'INVALID_SQL_ARGUMENT',
+  'TYPE_NOT_REGISTERED',
+  'TABLE_SHAPE',
+  'CHANGED_MEANWHILE',
+  'DATABASE_NEWER',
+  'MIGRATION_CHANGED',
+  'MIGRATION_FAILED',
+  'LEASE_LOST',
+  'CONNECTION_LOST',
+  'READ_ONLY_SERVER',
+  'NOT_DELIVERING',
+  'CLOSED',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]

@@ -1,0 +1,18 @@
+/** Greedy to the last `@`: an unencoded password may hold `@`, `/` and `:`, and to hide too much is the smaller harm. */
+const POSTGRES_URL = /\b(postgres(?:ql)?:\/\/[^\s:@/?#]*):[^\s"'`]*@/gi
+const OTHER_URL = /\b([a-z][a-z0-9+.-]*:\/\/[^\s:@/?#]*):[^\s:@/?#]*@/gi
+const KEY_VALUE = /(\b(?:ssl|pg)?password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s&;,'"]+)/gi
+const PROPERTY = /(\b(?:ssl)?password["']?\s*:\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')/gi
+
+/**
+ * Hides the passwords of connection strings in a text.
+ *
+ * Covers URLs, their query parameters, libpq's `password=…` and objects that were printed.
+ */
+export function redact(text: string): string {
+  return text
+    .replace(POSTGRES_URL, '$1:***@')
+    .replace(OTHER_URL, '$1:***@')
+    .replace(KEY_VALUE, '$1***')
+    .replace(PROPERTY, "$1'***'")
+}

@@ -1,0 +1,19 @@
+/** What a log line says besides its message. */
+export type LogFields = Readonly<Record<string, unknown>>
+
+/**
+ * Where log lines go: fields first, then the message, as pino takes them; a pino logger fits as it is.
+ *
+ * @example
+ * const logger: Logger = pino({ level: 'info' })
+ */
+export interface Logger {
+  debug(fields: LogFields, message: string): void
+  info(fields: LogFields, message: string): void
+  warn(fields: LogFields, message: string): void
+  error(fields: LogFields, message: string): void
+}
+
+export type LogLevel = keyof Logger
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]

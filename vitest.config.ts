@@ -7,6 +7,9 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     include: ['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
+    globalSetup: 'test/support/global-setup.ts',
+    setupFiles: 'test/support/file-teardown.ts',
+    pool: 'forks',
     testTimeout: 20_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

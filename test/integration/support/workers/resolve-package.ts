@@ -1,0 +1,1 @@
+console.log(import.meta.resolve('@pg-tasks/sql'))

@@ -1,15 +1,26 @@
 -- 0001_create_schema: schema, migration record, clock, template, registry, leases, state.
 --
--- Flow: every migration file is one transaction that takes the migration lock, refuses to run twice and records itself,
--- so that psql -f and migrate() agree about what is applied.
+-- Flow: every migration file is one transaction that takes the migration lock, refuses to run twice and records itself
+-- (tasks.start_migration), so that psql -f and migrate() agree about what is applied.
 -- Where the original pg_tasks is installed, its objects are set aside as tasks.original_*; tasks.adopt() brings them over.
--- Locks: an advisory transaction lock (class 1886415980); ACCESS EXCLUSIVE on the original's own objects, if there are any.
+-- Until then its task tables, their functions and its workers go on as they are.
+-- Locks: an advisory transaction lock (class 1886415980, key 0); ACCESS EXCLUSIVE on the original's own objects, if there
+-- are any.
 
-begin;
+-- A stricter default isolation would look with a snapshot from before the lock.
+begin isolation level read committed;
 
 select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
 
-create schema if not exists tasks;
+do $$
+begin
+  -- Not "if not exists": that asks for the right to create schemas even when there is nothing to create.
+  if pg_catalog.to_regnamespace('tasks') is null then
+    create schema tasks;
+    comment on schema tasks is 'pg_tasks: a task queue whose task types are tables that the user owns';
+  end if;
+end
+$$;
 
 create table if not exists tasks.migrations (
   number     integer primary key,
@@ -21,46 +32,77 @@ create table if not exists tasks.migrations (
 
 do $$
 declare
-  v_member record;
+  v_object record;
 begin
   if exists (select from tasks.migrations where number = 1) then
     raise exception 'migration 0001_create_schema is already applied' using errcode = 'TQ010';
   end if;
 
-  -- An original has a registry that doesn't know its tables by identity.
   if pg_catalog.to_regclass('tasks.types') is null then
     return;
   end if;
+  if (
+    select pg_catalog.count(*) <> 7 from pg_catalog.pg_attribute a
+    where a.attrelid = 'tasks.types'::regclass and not a.attisdropped
+      and a.attname in ('id', 'schema_name', 'table_name', 'timeout', 'max_retries', 'notification_interval', 'storage_time')
+  ) then
+    raise exception 'tasks.types is there and is not the registry of the original pg_tasks' using errcode = 'TQ012',
+      hint = 'Rename that table: the schema tasks belongs to pg_tasks.';
+  end if;
 
-  -- Its objects leave the extension first, else they would go with it.
-  for v_member in
+  -- Its objects leave the extension first, else they would go with it. Row types follow their table by themselves.
+  for v_object in
     select o.type, o.identity
     from pg_catalog.pg_depend d
     join pg_catalog.pg_extension e on e.oid = d.refobjid and e.extname = 'pg_tasks'
     cross join lateral pg_catalog.pg_identify_object(d.classid, d.objid, d.objsubid) o
-    where d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass and d.deptype = 'e' and o.type <> 'schema'
+    where d.refclassid = 'pg_catalog.pg_extension'::regclass and d.deptype = 'e'
+      and d.classid <> 'pg_catalog.pg_type'::regclass
   loop
-    -- Row types and identity sequences follow their table.
-    continue when v_member.type in ('type', 'table type', 'composite type');
-    execute pg_catalog.format('alter extension pg_tasks drop %s %s', v_member.type, v_member.identity);
+    execute pg_catalog.format('alter extension pg_tasks drop %s %s', v_object.type, v_object.identity);
   end loop;
   drop extension if exists pg_tasks;
 
-  alter table tasks.types rename to original_types;
-  if pg_catalog.to_regclass('tasks.template') is not null then
-    alter table tasks.template rename to original_template;
-  end if;
-  if pg_catalog.to_regclass('tasks.stats') is not null then
-    alter view tasks.stats rename to original_stats;
+  -- The triggers on its task tables stay, so their function must do without what goes here; 0002 replaces it.
+  if pg_catalog.to_regprocedure('tasks.notify_workers()') is not null then
+    create or replace function tasks.notify_workers() returns trigger
+    language plpgsql volatile
+    set search_path = pg_catalog, pg_temp
+    as $trigger$
+    begin
+      perform pg_notify('pg_tasks', tg_table_schema || '.' || tg_table_name);
+      return null;
+    end
+    $trigger$;
   end if;
   drop table if exists tasks.last_notifications;
-  drop function if exists tasks.register(text, text, interval, integer, interval, interval);
-  drop function if exists tasks.unregister(text, text);
-  drop function if exists tasks.create_stats_view();
+  for v_object in
+    select p.oid::regprocedure as signature
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'tasks'::regnamespace and p.proname in ('register', 'unregister', 'create_stats_view')
+  loop
+    execute pg_catalog.format('drop function %s', v_object.signature);
+  end loop;
+
+  -- Indexes and sequences too: their names belong to the new tables. The longest name first, so that none is in the way.
+  for v_object in
+    select c.oid::regclass as name, c.relname, case c.relkind when 'i' then 'index' when 'S' then 'sequence' when 'v' then 'view' else 'table' end as kind
+    from pg_catalog.pg_class c
+    where c.relnamespace = 'tasks'::regnamespace
+      and (c.relname in ('types', 'template', 'stats')
+        or c.oid in (select i.indexrelid from pg_catalog.pg_index i
+          where i.indrelid in (pg_catalog.to_regclass('tasks.types'), pg_catalog.to_regclass('tasks.template')))
+        or c.oid in (select d.objid from pg_catalog.pg_depend d
+          where d.classid = 'pg_catalog.pg_class'::regclass and d.refclassid = 'pg_catalog.pg_class'::regclass
+            and d.deptype in ('a', 'i')
+            and d.refobjid in (pg_catalog.to_regclass('tasks.types'), pg_catalog.to_regclass('tasks.template'))))
+      and c.relkind in ('r', 'v', 'i', 'S')
+  loop
+    execute pg_catalog.format('alter %s %s rename to %I', v_object.kind, v_object.name, pg_catalog.left('original_' || v_object.relname, 63));
+  end loop;
 end
 $$;
 
-comment on schema tasks is 'pg_tasks: a task queue whose task types are tables that the user owns';
 comment on table tasks.migrations is 'Migrations of the schema that are applied; each migration file records itself';
 comment on column tasks.migrations.number is 'Number at the head of the file''s name';
 comment on column tasks.migrations.name is 'Name of the file without number and ending';
@@ -249,6 +291,24 @@ begin
 end
 $$;
 comment on function tasks.refuse(text, text, text) is 'Raises an error of ours: SQLSTATE, message, what to do';
+
+-- How every later file begins. The check is a statement of its own, so that it looks after the lock is taken.
+create function tasks.start_migration(p_number integer, p_name text, p_breaking boolean default false) returns void
+language plpgsql volatile
+as $$
+begin
+  perform pg_catalog.pg_advisory_xact_lock(1886415980, 0);
+  if exists (select from tasks.migrations m where m.number = p_number) then
+    perform tasks.refuse('TQ010', pg_catalog.format('migration %s_%s is already applied', pg_catalog.to_char(p_number, 'FM0000'), p_name));
+  elsif not exists (select from tasks.migrations m where m.number = p_number - 1) then
+    perform tasks.refuse('TQ012', pg_catalog.format('migration %s_%s comes before its time: the one before it is not applied',
+      pg_catalog.to_char(p_number, 'FM0000'), p_name), 'Apply the files in the order of their numbers.');
+  end if;
+  insert into tasks.migrations (number, name, breaking) values (p_number, p_name, p_breaking);
+end
+$$;
+comment on function tasks.start_migration(integer, text, boolean) is
+  'First statement of a migration: takes the migration lock, refuses what is applied already or out of turn, records it';
 
 insert into tasks.migrations (number, name) values (1, 'create_schema');
 

@@ -10,17 +10,8 @@
 -- A killed session drops its locks by itself. No table is written, no enqueuer waits.
 -- Locks: none on tables.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 2) then
-    raise exception 'migration 0002_create_wakeups is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(2, 'create_wakeups');
 
 create or replace function tasks.notify_workers() returns trigger
 language plpgsql volatile
@@ -88,7 +79,5 @@ create function tasks.stop_awake(p_table_id oid) returns boolean
 language sql volatile
 as 'select pg_catalog.pg_advisory_unlock(1886415983, p_table_id::integer)';
 comment on function tasks.stop_awake(oid) is 'Worker: takes tasks.stay_awake back';
-
-insert into tasks.migrations (number, name) values (2, 'create_wakeups');
 
 commit;

@@ -8,17 +8,8 @@
 -- is large, and a user's triggers, which run inside, keep their path.
 -- Lock order: the worker's lease (key share), then task rows in index order, skip locked.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 3) then
-    raise exception 'migration 0003_create_acquire_verbs is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(3, 'create_acquire_verbs');
 
 create function tasks.source_of_acquire(p_table text, p_name text) returns text
 language sql immutable
@@ -462,7 +453,5 @@ $format$,
 $source$;
 comment on function tasks.source_of_heartbeat(text, text) is
   'Source of heartbeat: renews the worker''s lease and names those of the given runs that are no longer its own, with the reason';
-
-insert into tasks.migrations (number, name) values (3, 'create_acquire_verbs');
 
 commit;

@@ -5,17 +5,8 @@
 -- Fencing: with a token, the row must be running with it; without one, finish and retry still require that it is running.
 -- Lock order: one task row; finish_many locks its rows in id order and skips locked ones.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 4) then
-    raise exception 'migration 0004_create_outcome_verbs is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(4, 'create_outcome_verbs');
 
 -- The way of every refused outcome: looks at the row and says what is the matter.
 create function tasks.refuse_outcome(p_table text, p_verb text, p_task_id bigint, p_run_token uuid) returns void
@@ -336,7 +327,5 @@ $format$,
 $source$;
 comment on function tasks.source_of_reset(text, text) is
   'Source of reset: a task in any state is ready now, as if it had never run; an old run is stale. Returns the state in which it was found';
-
-insert into tasks.migrations (number, name) values (4, 'create_outcome_verbs');
 
 commit;

@@ -4,17 +4,8 @@
 -- A row that a user's foreign key or trigger holds is passed by; the rest of its batch goes.
 -- Lock order: task rows in the order of their end, skip locked.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 5) then
-    raise exception 'migration 0005_create_clean_verbs is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(5, 'create_clean_verbs');
 
 create function tasks.source_of_clean_before(p_table text, p_name text) returns text
 language sql immutable
@@ -136,7 +127,5 @@ $format$,
 $source$;
 comment on function tasks.source_of_clean(text, text) is
   'Source of clean: deletes tasks that ended longer ago than finished_after (NULL: the type''s storage_time); returns how many';
-
-insert into tasks.migrations (number, name) values (5, 'create_clean_verbs');
 
 commit;

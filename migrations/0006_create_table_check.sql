@@ -4,17 +4,8 @@
 -- is refused by register in one message. Nothing here changes anything.
 -- Locks: reads the catalogue only.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 6) then
-    raise exception 'migration 0006_create_table_check is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(6, 'create_table_check');
 
 create function tasks.quoted(p_table regclass) returns text
 language sql stable
@@ -172,7 +163,5 @@ as $$
   where t.tgrelid = p_table and t.tgname = 'notify_on_new' and t.tgfoid = 'tasks.notify_workers()'::pg_catalog.regprocedure
 $$;
 comment on function tasks.check_triggers(regclass, boolean) is 'Which notify triggers a task table lacks or has too many, with the statement that mends it';
-
-insert into tasks.migrations (number, name) values (6, 'create_table_check');
 
 commit;

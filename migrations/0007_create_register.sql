@@ -5,17 +5,8 @@
 -- Lock order: the registration lock (advisory, class 1886415980 key 1), the table (only for DDL, with a lock_timeout of at
 -- most a second), the registry row.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 7) then
-    raise exception 'migration 0007_create_register is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(7, 'create_register');
 
 create function tasks.verb_sources(p_table text, p_name text) returns table (function_name text, arguments text, source text)
 language sql immutable
@@ -460,7 +451,5 @@ as $$
   where y.table_id is not null
 $$;
 comment on function tasks.describe(text, text) is 'Settings of a task type as a client needs them; no row when it isn''t registered';
-
-insert into tasks.migrations (number, name) values (7, 'create_register');
 
 commit;

@@ -3,17 +3,8 @@
 -- Flow: one function counts one table; the view over all types asks the registry when it is read, so that no register
 -- has to rebuild it and a table that is gone is passed by. Reads only: works on a standby.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 8) then
-    raise exception 'migration 0008_create_stats is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(8, 'create_stats');
 
 create function tasks.count_states(p_table regclass) returns table (
   total bigint, scheduled bigint, ready bigint, running bigint, finished bigint, failed bigint, canceled bigint
@@ -48,7 +39,5 @@ create view tasks.stats as
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   cross join lateral tasks.count_states(y.table_id) s;
 comment on view tasks.stats is 'Tasks per type and state; the six states add up to total';
-
-insert into tasks.migrations (number, name) values (8, 'create_stats');
 
 commit;

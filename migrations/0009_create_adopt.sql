@@ -4,17 +4,8 @@
 -- tables, registers them with their old settings, and drops what it set aside once every type is over.
 -- Locks: ACCESS EXCLUSIVE on each task table in turn, each waited for a second at most.
 
-begin;
-
-select pg_catalog.pg_advisory_xact_lock(1886415980, 0);
-
-do $$
-begin
-  if exists (select from tasks.migrations where number = 9) then
-    raise exception 'migration 0009_create_adopt is already applied' using errcode = 'TQ010';
-  end if;
-end
-$$;
+begin isolation level read committed;
+select tasks.start_migration(9, 'create_adopt');
 
 create function tasks.adopt() returns table (adopted_schema text, adopted_table text)
 language plpgsql volatile
@@ -62,7 +53,5 @@ begin
 end
 $$;
 comment on function tasks.adopt() is 'Brings the task types of the original pg_tasks over, with their settings; returns them; nothing to do the second time';
-
-insert into tasks.migrations (number, name) values (9, 'create_adopt');
 
 commit;

@@ -1,3 +1,5 @@
+import { callSafely } from './call-safely.js'
+
 /** Event names with the arguments of their listeners. */
 export type EventMap<Events> = { [Name in keyof Events]: readonly unknown[] }
 
@@ -57,7 +59,11 @@ export class SafeEmitter<Events extends EventMap<Events>> {
     const registrations = this.#registrations.get(event) ?? []
     for (const registration of registrations) {
       if (registration.once) this.#remove(event, registration)
-      this.#call(event, registration.listener as EventListener<Events[Name]>, args)
+      const listener = registration.listener as EventListener<Events[Name]>
+      callSafely(
+        () => listener(...args),
+        (error) => this.#onListenerFailure(error, String(event)),
+      )
     }
     return registrations.length > 0
   }
@@ -71,25 +77,4 @@ export class SafeEmitter<Events extends EventMap<Events>> {
     const left = this.#registrations.get(event)?.filter((registration) => registration !== gone)
     this.#registrations.set(event, left ?? [])
   }
-
-  #call<Name extends keyof Events>(event: Name, listener: EventListener<Events[Name]>, args: Events[Name]): void {
-    try {
-      const returned = listener(...args)
-      if (isThenable(returned)) returned.then(undefined, (error: unknown) => this.#report(error, event))
-    } catch (error) {
-      this.#report(error, event)
-    }
-  }
-
-  #report(error: unknown, event: keyof Events): void {
-    try {
-      this.#onListenerFailure(error, String(event))
-    } catch {
-      // The reporter itself failed; the emitter's work goes on.
-    }
-  }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

@@ -58,9 +58,9 @@ export function compareWithOracle({ cases, seed, zones }: ComparisonOptions): Mi
   const random = randomFrom(seed)
   const mismatches: Mismatch[] = []
   for (let index = 0; index < cases; index += 1) {
-    const cron = randomCron(random)
     const timezone = random.pick(zones)
-    const instant = randomInstant(random, timezone)
+    const { instant, hourAtChange } = randomInstant(random, timezone)
+    const cron = randomCron(random, hourAtChange)
     const cadence = parseCron(cron, timezone)
     const oracle = oracleFor(cron, timezone)
     const answers = [
@@ -111,22 +111,24 @@ function randomFrom(seed: number): Random {
   return { share, between, pick: <T>(items: readonly T[]) => items[between(0, items.length - 1)] as T }
 }
 
-function randomInstant(random: Random, timezone: string): number {
+/** An instant and the hour that the clock skips or repeats near it, if it does. */
+function randomInstant(random: Random, timezone: string) {
   const from = Date.UTC(2009, 0, 1)
   const to = Date.UTC(2032, 0, 1)
-  const changes = runsOf(timezone)
-    .map((run) => run.start)
-    .filter((start) => start > from && start < to)
-  const anywhere = from + random.share() * (to - from)
-  const base =
-    changes.length > 0 && random.share() < 0.85 ? random.pick(changes) + random.between(-36, 36) * HOUR : anywhere
+  const runs = runsOf(timezone).filter(({ start }) => start > from && start < to)
+  const near = runs.length > 0 && random.share() < 0.85 ? random.pick(runs) : null
+  const base = near === null ? from + random.share() * (to - from) : near.start + random.between(-36, 36) * HOUR
   const minute = Math.floor(base / 60_000) * 60_000 + random.between(-60, 60) * 60_000
-  const offGrid = random.share()
-  if (offGrid < 0.15) return minute + random.between(1, 59) * 1000
-  return offGrid < 0.3 ? minute + random.between(1, 59_999) : minute
+  const instant = minute + random.pick([0, 0, 0, random.between(1, 59) * 1000, random.between(1, 59_999)])
+  return { instant, hourAtChange: near === null ? random.between(0, 23) : hourBefore(near.start + near.offset) }
 }
 
-function randomCron(random: Random): string {
+/** Where the clock arrives with a jump, the hour before was skipped; where it goes back to, an hour begins again. */
+function hourBefore(shown: number): number {
+  return new Date(shown - 1).getUTCHours()
+}
+
+function randomCron(random: Random, hourAtChange: number): string {
   const { between, pick, share } = random
   const minute = pick([
     () => `${between(0, 59)}`,
@@ -139,6 +141,9 @@ function randomCron(random: Random): string {
     () => '*',
   ])()
   const hour = pick([
+    () => `${hourAtChange}`,
+    () => `${(hourAtChange + 1) % 24}`,
+    () => `${between(0, hourAtChange)}-${hourAtChange}`,
     () => '*',
     () => `${between(0, 4)}`,
     () => `${between(0, 23)}`,

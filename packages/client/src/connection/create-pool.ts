@@ -4,7 +4,7 @@ import { withDeadline } from '../timers/with-deadline.js'
 import type { ClientConfig } from './connection-options.js'
 import type { ConnectionSource, Server } from './connection-source.js'
 import { captureStream } from './create-client.js'
-import type { PoolLike } from './queryable.js'
+import type { PoolClientLike, PoolLike } from './queryable.js'
 import { watchReadOnly } from './read-only.js'
 
 /** Settings of a pool of our own. */
@@ -55,8 +55,8 @@ export function createPool(options: CreatePoolOptions): OwnedPool {
   })
   pool.on('error', (error) => onError?.(error))
   return {
-    connect: () => pool.connect() as ReturnType<PoolLike['connect']>,
-    query: <Row>(text: string, values?: readonly unknown[]) => pool.query<Row & object>(text, values && [...values]),
+    connect: () => pool.connect() as Promise<PoolClientLike>,
+    query: (text, values) => pool.query(text, values && [...values]),
     async end(graceMs = 0) {
       try {
         await withDeadline(pool.end(), Math.max(graceMs, 500), () => new Error('Connections in use'))

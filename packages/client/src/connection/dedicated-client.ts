@@ -1,10 +1,10 @@
+import type { QueryResult } from '@pg-tasks/sql'
 import type { Client } from 'pg'
 import { ConnectionLostError, ReadOnlyServerError } from '../errors/connection-errors.js'
 import { isConnectionLost } from '../errors/is-transient.js'
 import { withDeadline } from '../timers/with-deadline.js'
 import type { Server } from './connection-source.js'
 import { createClient } from './create-client.js'
-import type { QueryResult } from './queryable.js'
 import { watchReadOnly } from './read-only.js'
 
 /** How a connection of our own is made. */
@@ -92,10 +92,10 @@ export class DedicatedClient {
    *
    * @param deadlineMs - after it the socket is closed: an answer that comes late must not be taken for the next statement's
    */
-  async query<Row>(text: string, values: readonly unknown[], deadlineMs: number): Promise<QueryResult<Row>> {
+  async query(text: string, values: readonly unknown[], deadlineMs: number): Promise<QueryResult> {
     if (this.#lost !== undefined) throw this.#lostError(this.#lost, false)
     try {
-      return await withDeadline(this.#client.query<Row & object>(text, [...values]), deadlineMs, () => {
+      return await withDeadline(this.#client.query(text, [...values]), deadlineMs, () => {
         this.destroy(new Error(`No answer within ${deadlineMs} ms`))
         return new Error('Query read timeout')
       })

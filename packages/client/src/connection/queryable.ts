@@ -1,13 +1,4 @@
-/** What a query gave. */
-export interface QueryResult<Row = Record<string, unknown>> {
-  readonly rows: Row[]
-  readonly rowCount: number | null
-}
-
-/** Whatever can run a statement: the smallest shape that statements need. */
-export interface Queryable {
-  query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
-}
+import type { Queryable } from '@pg-tasks/sql'
 
 /** A client of a pool. */
 export interface PoolClientLike extends Queryable {

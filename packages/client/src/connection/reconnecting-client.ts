@@ -1,3 +1,4 @@
+import type { Queryable, QueryResult } from '@pg-tasks/sql'
 import { Backoff, type BackoffOptions } from '../backoff/backoff.js'
 import { ClosedError, ReadOnlyServerError } from '../errors/connection-errors.js'
 import { isReadOnly } from '../errors/is-transient.js'
@@ -5,7 +6,6 @@ import { sleep } from '../timers/sleep.js'
 import { withDeadline } from '../timers/with-deadline.js'
 import type { ConnectionSource, Server } from './connection-source.js'
 import { DedicatedClient } from './dedicated-client.js'
-import type { Queryable, QueryResult } from './queryable.js'
 import { Session } from './session.js'
 
 /** Settings of a {@link ReconnectingClient}. */
@@ -86,12 +86,8 @@ export class ReconnectingClient implements Queryable {
   }
 
   /** Runs one statement, after those that were asked for before it. */
-  query<Row = Record<string, unknown>>(
-    text: string,
-    values: readonly unknown[] = [],
-    options: CallOptions = {},
-  ): Promise<QueryResult<Row>> {
-    return this.use((session) => session.query<Row>(text, values), options)
+  query(text: string, values: readonly unknown[] = [], options: CallOptions = {}): Promise<QueryResult> {
+    return this.use((session) => session.query(text, values), options)
   }
 
   /**

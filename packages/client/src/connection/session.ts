@@ -1,6 +1,6 @@
+import type { Queryable, QueryResult } from '@pg-tasks/sql'
 import { ClosedError } from '../errors/connection-errors.js'
 import type { DedicatedClient } from './dedicated-client.js'
-import type { Queryable, QueryResult } from './queryable.js'
 
 /** One caller's turn on a connection: statements that it doesn't await run one after the other all the same. */
 export class Session implements Queryable {
@@ -14,9 +14,9 @@ export class Session implements Queryable {
     this.#deadlineMs = deadlineMs
   }
 
-  query<Row = Record<string, unknown>>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+  query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
     if (this.#over) return Promise.reject(new ClosedError('The session'))
-    const result = this.#last.then(() => this.#connection.query<Row>(text, values, this.#deadlineMs))
+    const result = this.#last.then(() => this.#connection.query(text, values, this.#deadlineMs))
     this.#last = result.catch(() => {})
     return result
   }

@@ -82,15 +82,29 @@ export class ChangedMeanwhileError extends DatabaseRaisedError {
   }
 }
 
-/** The database and this version don't fit: newer than it, a migration that was changed, or one that failed (TQ010 on). */
+/** The name of a SQL function is too long, or belongs to another type: give `function_name` at register (SQLSTATE TQ007). */
+export class FunctionNameError extends DatabaseRaisedError {
+  override readonly name = 'FunctionNameError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('FUNCTION_NAME_TAKEN', message, details)
+  }
+}
+
+/** The table couldn't be locked for a change within a second; nothing was changed, so call again (SQLSTATE TQ008). */
+export class TableInUseError extends DatabaseRaisedError {
+  override readonly name = 'TableInUseError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('TABLE_IN_USE', message, details)
+  }
+}
+
+/** A migration refuses to run: it is applied already, or what it builds on is missing (SQLSTATE TQ010, TQ012). */
 export class MigrationError extends DatabaseRaisedError {
   override readonly name = 'MigrationError'
 
-  constructor(
-    code: 'DATABASE_NEWER' | 'MIGRATION_CHANGED' | 'MIGRATION_FAILED',
-    message: string,
-    details?: DatabaseErrorDetails,
-  ) {
+  constructor(code: 'MIGRATION_APPLIED' | 'MIGRATION_REFUSED', message: string, details?: DatabaseErrorDetails) {
     super(code, message, details)
   }
 }

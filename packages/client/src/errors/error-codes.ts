@@ -10,6 +10,10 @@ export const errorCodes = [
   'TYPE_NOT_REGISTERED',
   'TABLE_SHAPE',
   'CHANGED_MEANWHILE',
+  'FUNCTION_NAME_TAKEN',
+  'TABLE_IN_USE',
+  'MIGRATION_APPLIED',
+  'MIGRATION_REFUSED',
   'DATABASE_NEWER',
   'MIGRATION_CHANGED',
   'MIGRATION_FAILED',
@@ -18,6 +22,10 @@ export const errorCodes = [
   'READ_ONLY_SERVER',
   'NOT_DELIVERING',
   'CLOSED',
+  'RUN_LIMIT',
+  'WORKER_STOPPING',
+  'NOT_SETTLED',
+  'TRANSACTION_ROLLED_BACK',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]

@@ -1,14 +1,17 @@
+import { PgTasksSqlError } from '@pg-tasks/sql'
 import {
   ChangedMeanwhileError,
   type DatabaseErrorDetails,
+  FunctionNameError,
   InvalidSqlArgumentError,
   MigrationError,
+  TableInUseError,
   TableShapeError,
   TaskNotFoundError,
   TaskNotRunningError,
   TypeNotRegisteredError,
 } from './database-errors.js'
-import type { PgTasksError } from './pg-tasks-error.js'
+import { PgTasksError } from './pg-tasks-error.js'
 
 type MakeError = (message: string, details: DatabaseErrorDetails) => PgTasksError
 
@@ -20,17 +23,18 @@ const BY_SQLSTATE: Readonly<Record<string, MakeError>> = {
   TQ004: (message, details) => new TypeNotRegisteredError(message, details),
   TQ005: (message, details) => new TableShapeError(message, details),
   TQ006: (message, details) => new ChangedMeanwhileError(message, details),
-  TQ010: (message, details) => new MigrationError('DATABASE_NEWER', message, details),
-  TQ011: (message, details) => new MigrationError('MIGRATION_CHANGED', message, details),
-  TQ012: (message, details) => new MigrationError('MIGRATION_FAILED', message, details),
+  TQ007: (message, details) => new FunctionNameError(message, details),
+  TQ008: (message, details) => new TableInUseError(message, details),
+  TQ010: (message, details) => new MigrationError('MIGRATION_APPLIED', message, details),
+  TQ012: (message, details) => new MigrationError('MIGRATION_REFUSED', message, details),
 }
 
 /** The SQLSTATEs of ours that have a class, for the test that compares them with the migrations. */
 export const knownSqlStates: readonly string[] = Object.keys(BY_SQLSTATE)
 
 /**
- * Gives an error that our SQL functions raised its class, with the driver's error as `cause`; any other value comes back as
- * it is.
+ * Gives an error that our SQL functions raised, or our statements, a class of this package, with the original as `cause`; any
+ * other value comes back as it is.
  *
  * @example
  * try {
@@ -41,6 +45,7 @@ export const knownSqlStates: readonly string[] = Object.keys(BY_SQLSTATE)
  */
 export function fromDatabaseError(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error
+  if (error instanceof PgTasksSqlError) return new PgTasksError(error.code, error.message, { cause: error })
   const raised = error as Record<string, unknown>
   const make =
     typeof raised.code === 'string' && Object.hasOwn(BY_SQLSTATE, raised.code) ? BY_SQLSTATE[raised.code] : undefined

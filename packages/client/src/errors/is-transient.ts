@@ -1,3 +1,4 @@
+import type { ErrorCode } from './error-codes.js'
 import { PgTasksError } from './pg-tasks-error.js'
 
 /** SQLSTATEs and classes after which the session is gone. 08: connection; 57P0x: shutdown, crash, starting up, idle session. */
@@ -28,6 +29,8 @@ const NETWORK_CODES = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ])
+
+const TRANSIENT_CODES = new Set<ErrorCode>(['READ_ONLY_SERVER', 'CHANGED_MEANWHILE', 'TABLE_IN_USE'])
 
 /** node-postgres, pg-pool and pg-listen say these in words only. */
 const CONNECTION_MESSAGE =
@@ -66,7 +69,7 @@ function lostConnection(error: object): boolean {
 }
 
 function transientOfOurs(error: object): boolean {
-  return error instanceof PgTasksError && (error.code === 'READ_ONLY_SERVER' || error.code === 'CHANGED_MEANWHILE')
+  return error instanceof PgTasksError && TRANSIENT_CODES.has(error.code)
 }
 
 function anyInChain(error: unknown, test: (one: object) => boolean, seen: Set<unknown> = new Set()): boolean {

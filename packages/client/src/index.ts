@@ -1,1 +1,32 @@
-export {}
+export type { BackoffOptions } from './backoff/backoff.js'
+export type { ClientConfig, ConnectionOptions } from './connection/connection-options.js'
+export type { PoolClientLike, PoolLike } from './connection/queryable.js'
+export {
+  ClosedError,
+  ConnectionLostError,
+  NotDeliveringError,
+  ReadOnlyServerError,
+} from './errors/connection-errors.js'
+export {
+  ChangedMeanwhileError,
+  type DatabaseErrorDetails,
+  DatabaseRaisedError,
+  FunctionNameError,
+  InvalidSqlArgumentError,
+  MigrationError,
+  TableInUseError,
+  TableShapeError,
+  TaskNotFoundError,
+  TaskNotRunningError,
+  TypeNotRegisteredError,
+} from './errors/database-errors.js'
+export { type ErrorCode, errorCodes } from './errors/error-codes.js'
+export { fromDatabaseError } from './errors/from-database-error.js'
+export { InvalidArgumentError } from './errors/invalid-argument-error.js'
+export { InvalidOptionError } from './errors/invalid-option-error.js'
+export { isTransient } from './errors/is-transient.js'
+export { LeaseLostError, type LeaseLostReason } from './errors/lease-lost-error.js'
+export { PgTasksError, type PgTasksErrorDetails } from './errors/pg-tasks-error.js'
+export { type EventListener, SafeEmitter } from './events/safe-emitter.js'
+export type { ListenerState, ListenerStatus } from './listener/listener-status.js'
+export type { LogFields, Logger } from './logger/logger.js'

@@ -29,7 +29,7 @@ const LATER_PACKAGES = {
 
 /** The layers inside client, from the bottom up: a folder (or file) imports from its own row and the rows above it. */
 const CLIENT_LAYERS = [
-  ['errors', 'logger', 'events', 'service'],
+  ['errors', 'logger', 'events', 'options', 'timers', 'service'],
   ['backoff', 'connection'],
   ['listener', 'lease'],
   ['task'],

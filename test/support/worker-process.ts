@@ -8,6 +8,12 @@ export interface SpawnScriptOptions {
   readonly args?: readonly string[]
   /** Added to the environment of the tests. */
   readonly env?: Readonly<Record<string, string>>
+  /**
+   * Give it a process group of its own, which `process.kill(-pid, 'SIGINT')` reaches as Ctrl-C in a terminal does.
+   *
+   * @defaultValue false
+   */
+  readonly detached?: boolean
 }
 
 export interface ExitStatus {
@@ -65,10 +71,11 @@ class OwnProcess implements WorkerProcess {
   #nextLine = 0
   #status: ExitStatus | null = null
 
-  constructor(script: string, { args = [], env = {} }: SpawnScriptOptions) {
+  constructor(script: string, { args = [], env = {}, detached = false }: SpawnScriptOptions) {
     this.#child = spawn(process.execPath, [...RUN_TYPESCRIPT, '--import', END_WITH_PARENT, script, ...args], {
       cwd: ROOT,
       env: { ...process.env, ...env },
+      detached,
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     })
     this.exited = new Promise((resolve, reject) => {

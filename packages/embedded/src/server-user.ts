@@ -38,13 +38,12 @@ export function chooseServerUser(layout: ClusterLayout): ServerUser {
 
   const parent = dirname(layout.directory)
   const owner = ownerOf(layout.directory)
-  const parentOwner = ownerOf(parent)
-  const candidate = [owner, parentOwner].find((one) => one !== null && one.uid !== 0) ?? serviceUser()
+  const candidate = chooseCandidate([owner, ownerOf(parent)])
   if (owner?.uid === 0 && canEnter(parent, candidate) && readdirSync(layout.directory).length === 0) {
     chownSync(layout.directory, candidate.uid, candidate.gid)
   }
-  if (canEnter(layout.directory, candidate)) return { kind: 'switch', ...candidate }
-  if (namespacesWork()) return { kind: 'namespace' }
+  if (canEnter(layout.directory, candidate)) return { kind: 'switch', uid: candidate.uid, gid: candidate.gid }
+  if (canEnterInNamespace(layout.directory)) return { kind: 'namespace' }
   throw unreachable(layout, candidate)
 }
 
@@ -52,6 +51,14 @@ function keepOwner(layout: ClusterLayout, owner: Identity): ServerUser {
   if (owner.uid === 0) return { kind: 'namespace' }
   if (canEnter(layout.data, owner)) return { kind: 'switch', ...owner }
   throw unreachable(layout, owner)
+}
+
+function chooseCandidate(owners: readonly (Identity | null)[]): Identity {
+  const users = knownUsers()
+  for (const owner of owners) {
+    if (owner !== null && owner.uid !== 0 && users.some(({ uid }) => uid === owner.uid)) return owner
+  }
+  return users.find(({ name }) => name === 'postgres') ?? NOBODY
 }
 
 function ownerOf(path: string): Identity | null {
@@ -63,13 +70,14 @@ function ownerOf(path: string): Identity | null {
   }
 }
 
-function serviceUser(): Identity {
-  const line = readFileSync('/etc/passwd', 'utf8')
+/** The users that the system knows: initdb refuses to run as a mere number, which owns many a folder in containers. */
+function knownUsers(): { readonly name: string; readonly uid: number; readonly gid: number }[] {
+  return readFileSync('/etc/passwd', 'utf8')
     .split('\n')
-    .find((one) => one.startsWith('postgres:'))
-  if (line === undefined) return NOBODY
-  const [, , uid, gid] = line.split(':')
-  return { uid: Number(uid), gid: Number(gid) }
+    .flatMap((line) => {
+      const [name, , uid, gid] = line.split(':')
+      return name && uid && gid ? [{ name, uid: Number(uid), gid: Number(gid) }] : []
+    })
 }
 
 /** Asks the system instead of computing it from modes, which would overlook access lists and mount options. */
@@ -77,9 +85,9 @@ function canEnter(path: string, { uid, gid }: Identity): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', path], { uid, gid, cwd: '/', stdio: 'ignore' }).status === 0
 }
 
-function namespacesWork(): boolean {
+function canEnterInNamespace(path: string): boolean {
   const [command, ...args] = NAMESPACE_COMMAND
-  return spawnSync(command, [...args, 'true'], { stdio: 'ignore' }).status === 0
+  return spawnSync(command, [...args, '/bin/sh', '-c', 'cd "$1"', 'sh', path], { stdio: 'ignore' }).status === 0
 }
 
 function unreachable(layout: ClusterLayout, { uid }: Identity): EmbeddedPostgresError {

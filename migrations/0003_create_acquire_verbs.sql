@@ -396,8 +396,9 @@ language sql immutable
 as $source$
   select pg_catalog.format($format$
 create or replace function tasks.%2$s(
-  worker_id uuid, task_ids bigint[], run_tokens uuid[],
-  out gone_ids bigint[], out gone_reasons text[], out rescue_due boolean, out suspect_due boolean
+  worker_id uuid, task_ids bigint[], run_tokens uuid[], find_strays boolean default false,
+  out gone_ids bigint[], out gone_reasons text[], out rescue_due boolean, out suspect_due boolean,
+  out stray_ids bigint[], out stray_tokens uuid[]
 ) returns record
 language plpgsql volatile
 set enable_seqscan to off
@@ -435,6 +436,15 @@ begin
       or not tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
   ) g;
 
+  -- A worker that never got the answer to an acquire holds tasks that it doesn't know; its lease would cover them for ever.
+  if $4 then
+    select pg_catalog.array_agg(t.id), pg_catalog.array_agg(t.run_token) into stray_ids, stray_tokens
+    from %1$s t
+    where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
+      and t.run_worker = $1 and t.id <> all ($2)
+      and t.started_at < this.v_now - coalesce(tasks.elapsed(this.v_timeout) / 2, interval '30 s');
+  end if;
+
   rescue_due := exists (
       select from tasks.leases l
       where l.table_id = this.v_table_id::pg_catalog.regclass and l.leased_until <= this.v_now)
@@ -452,6 +462,6 @@ $format$,
     p_table, pg_catalog.quote_ident('heartbeat_' || p_name), pg_catalog.quote_literal(p_table))
 $source$;
 comment on function tasks.source_of_heartbeat(text, text) is
-  'Source of heartbeat: renews the worker''s lease and names those of the given runs that are no longer its own, with the reason';
+  'Source of heartbeat: renews the worker''s lease, names those of the given runs that are no longer its own, with the reason, and on request runs of its own that it did not give';
 
 commit;

@@ -15,7 +15,7 @@ as $$
     ('rescue_' || p_name, '', tasks.source_of_rescue(p_table, p_name)),
     ('acquire_' || p_name, 'integer, uuid, boolean, jsonb', tasks.source_of_acquire(p_table, p_name)),
     ('next_due_' || p_name, 'uuid, boolean', tasks.source_of_next_due(p_table, p_name)),
-    ('heartbeat_' || p_name, 'uuid, bigint[], uuid[]', tasks.source_of_heartbeat(p_table, p_name)),
+    ('heartbeat_' || p_name, 'uuid, bigint[], uuid[], boolean', tasks.source_of_heartbeat(p_table, p_name)),
     ('finish_' || p_name, 'bigint, timestamp with time zone, text, uuid, jsonb', tasks.source_of_finish(p_table, p_name)),
     ('finish_many_' || p_name, 'bigint[], uuid[], jsonb', tasks.source_of_finish_many(p_table, p_name)),
     ('retry_' || p_name, 'bigint, timestamp with time zone, text, uuid, interval, text, text, jsonb', tasks.source_of_retry(p_table, p_name)),

@@ -1,0 +1,19 @@
+import type { Run } from '@pg-tasks/sql'
+
+/** What a run's own handler has done with its task so far. */
+export interface HeldRun extends Run {
+  /** Set by finish, retry and cancel on the caller's connection: the worker looks afterwards whether it was committed. */
+  settledByHandler: boolean
+}
+
+/** The runs that this process holds, by task object and id: an id without a token is fenced with the one held here. */
+const heldRuns = new WeakMap<object, Map<string, HeldRun>>()
+
+export function runsOf(task: object): Map<string, HeldRun> {
+  let runs = heldRuns.get(task)
+  if (runs === undefined) {
+    runs = new Map()
+    heldRuns.set(task, runs)
+  }
+  return runs
+}

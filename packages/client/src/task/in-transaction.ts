@@ -1,0 +1,71 @@
+import type { Queryable } from '@pg-tasks/sql'
+import { TransactionRolledBackError } from '../errors/run-errors.js'
+
+/** A pool's client as `pg` has it. */
+export interface TransactionClient extends Queryable {
+  release(error?: Error | boolean): void
+  on?(event: 'error', listener: (error: Error) => void): unknown
+  off?(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** A pool as `pg` has it. */
+export interface TransactionPool<Client extends TransactionClient> {
+  connect(): Promise<Client>
+}
+
+/** A Kysely as far as a transaction needs it. */
+export interface TransactionKysely<Transaction> {
+  transaction(): { execute<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> }
+}
+
+/**
+ * Runs `work` in a transaction: committed when it returns, rolled back when it throws. The error thrown is `work`'s own; a
+ * connection on which the rollback failed is not used again.
+ *
+ * @throws TransactionRolledBackError if `work` returned although a statement of its had failed: PostgreSQL then answers COMMIT
+ * with a rollback
+ *
+ * @example
+ * await inTransaction(pool, async (tx) => {
+ *   await tx.query('update shop.orders set invoiced = true where id = $1', [task.order_id])
+ *   await this.finish(tx, task)
+ * })
+ */
+export function inTransaction<Client extends TransactionClient, Value>(
+  pool: TransactionPool<Client>,
+  work: (client: Client) => Promise<Value>,
+): Promise<Value>
+export function inTransaction<Transaction, Value>(
+  kysely: TransactionKysely<Transaction>,
+  work: (transaction: Transaction) => Promise<Value>,
+): Promise<Value>
+export async function inTransaction(
+  target: TransactionPool<TransactionClient> | TransactionKysely<unknown>,
+  work: (transaction: never) => Promise<unknown>,
+): Promise<unknown> {
+  if ('transaction' in target) return target.transaction().execute(work as (transaction: unknown) => Promise<unknown>)
+  const client = await target.connect()
+  let broken: Error | undefined
+  // While it is checked out, nobody else hears that its connection is lost, and an `error` that nobody hears ends the process.
+  const onError = (error: Error): void => {
+    broken = error
+  }
+  client.on?.('error', onError)
+  try {
+    await client.query('begin')
+    const value = await work(client as never)
+    const committed = (await client.query('commit')) as { readonly command?: string }
+    if (committed.command === 'ROLLBACK') throw new TransactionRolledBackError()
+    return value
+  } catch (error) {
+    try {
+      await client.query('rollback')
+    } catch (rollbackError) {
+      broken = rollbackError as Error
+    }
+    throw error
+  } finally {
+    client.off?.('error', onError)
+    client.release(broken)
+  }
+}

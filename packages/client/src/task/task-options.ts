@@ -1,0 +1,53 @@
+import { InvalidOptionError } from '../errors/invalid-option-error.js'
+import { checkOptions } from '../options/check-options.js'
+import { flag, text } from '../options/checks.js'
+
+/** Where a task type lives, and how its runs end. */
+export interface TaskOptions {
+  /**
+   * Schema of the task table, taken literally.
+   * @defaultValue 'tasks'
+   */
+  readonly schema?: string
+  /**
+   * Name of the task table, taken literally.
+   * @defaultValue the class's name in snake_case
+   */
+  readonly table?: string
+  /**
+   * What stands behind the verb in the names of the type's functions, if `tasks.register` was given one.
+   * @defaultValue schema_table
+   */
+  readonly functionName?: string
+  /**
+   * Whether returning from `run` finishes the task. With `false`, the convention's strict way, a run that returns without
+   * having finished, retried or canceled its task is retried.
+   * @defaultValue true
+   */
+  readonly autoFinish?: boolean
+}
+
+export interface ResolvedTaskOptions {
+  readonly schema: string
+  readonly table: string
+  readonly functionName: string
+  readonly autoFinish: boolean
+}
+
+/** @throws InvalidOptionError that names the option */
+export function resolveTaskOptions(className: string, defaultTable: string, options: TaskOptions): ResolvedTaskOptions {
+  const resolved = checkOptions<Required<Omit<TaskOptions, 'functionName'>> & { functionName: string | undefined }>(
+    className,
+    options,
+    {
+      schema: text({ default: 'tasks' }),
+      table: text({ default: defaultTable }),
+      functionName: text({ default: undefined }),
+      autoFinish: flag({ default: true }),
+    },
+  )
+  if (resolved.table === '') {
+    throw new InvalidOptionError(className, 'table', 'is missing: a class without a name can not give it.')
+  }
+  return Object.freeze({ ...resolved, functionName: resolved.functionName ?? `${resolved.schema}_${resolved.table}` })
+}

@@ -1,0 +1,190 @@
+import {
+  acquire,
+  type CleanOptions,
+  type Connection,
+  cancel,
+  clean,
+  type EnqueueOptions,
+  enqueueMany,
+  finish,
+  type Queryable,
+  type RetryOptions,
+  reset,
+  retry,
+  type TaskState,
+  toQueryable,
+} from '@pg-tasks/sql'
+import { fromDatabaseError } from '../errors/from-database-error.js'
+import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import type { Claimed, Columns, NewTask } from './claimed.js'
+import { runsOf } from './held-runs.js'
+import { snakeCase } from './snake-case.js'
+import type { TaskContext } from './task-context.js'
+import { normalizeId, type TaskOrId } from './task-id.js'
+import { type ResolvedTaskOptions, resolveTaskOptions, type TaskOptions } from './task-options.js'
+
+/** What may be said with a finish or a cancel. */
+export interface CommentOption {
+  /** Stored with the task. */
+  readonly comment?: string
+}
+
+/**
+ * A task type: the table that holds its tasks, and what is done with each of them.
+ *
+ * Every method but `run` takes the caller's connection first (a pg Client, PoolClient or Pool, a Kysely or Kysely Transaction,
+ * or anything with `query(text, values)`) and becomes part of the transaction that is open there; none opens one, and none
+ * needs another connection.
+ *
+ * @example
+ * class SendInvoice extends Task<{ order_id: string; email: string }> {
+ *   override async run(task: Claimed<{ order_id: string; email: string }>) {
+ *     await send(task.email)
+ *   }
+ * }
+ */
+export abstract class Task<Own extends Columns = object> {
+  /** Where the tasks live, and how runs end. */
+  readonly options: ResolvedTaskOptions
+
+  /** @throws InvalidOptionError that names the option */
+  constructor(options: TaskOptions = {}) {
+    const className = new.target.name
+    this.options = resolveTaskOptions(className === '' ? 'Task' : className, snakeCase(className), options)
+  }
+
+  /**
+   * Does one task. Returning finishes it (unless `autoFinish` is off), throwing retries it with the error stored;
+   * `RetryTask` and `CancelTask` choose otherwise.
+   */
+  abstract run(task: Claimed<Own>, context: TaskContext): Promise<unknown>
+
+  /**
+   * Enqueues one task; returns its id. It becomes visible, and a worker is woken, when the caller's transaction commits.
+   *
+   * @throws the driver's error if a column is unknown, has the wrong type or misses a value
+   */
+  async enqueue(connection: Connection, task: NewTask<Own>, options: EnqueueOptions = {}): Promise<string> {
+    const [id] = await this.enqueueMany(connection, [task], options)
+    return id as string
+  }
+
+  /** Enqueues tasks in one statement (neighbours with the same columns); returns their ids in the order given. */
+  async enqueueMany(
+    connection: Connection,
+    tasks: ReadonlyArray<NewTask<Own>>,
+    options: EnqueueOptions = {},
+  ): Promise<string[]> {
+    checkDelay(options.delayMs)
+    return this.#ask(connection, (queryable) => enqueueMany(queryable, this.options, tasks, options))
+  }
+
+  /**
+   * Claims up to `maxNum` due tasks for code that runs them without a Worker; each carries its own lease, `timeout` long.
+   *
+   * @param maxNum - from 1 to 10,000
+   */
+  async acquire(connection: Connection, maxNum = 1): Promise<Array<Claimed<Own>>> {
+    const rows = await this.#ask(connection, (queryable) => acquire<Claimed<Own>>(queryable, this.options, { maxNum }))
+    return rows.map(withTextId)
+  }
+
+  /**
+   * Finishes a running task, in the same transaction as the work if the connection is in one.
+   *
+   * @throws TaskNotRunningError if the task is not running, or not by this run: let it roll the transaction back
+   * @throws TaskNotFoundError if there is no such task
+   */
+  async finish(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<void> {
+    const { id, token } = this.#settle(task)
+    await this.#ask(connection, (queryable) => finish(queryable, this.options, id, { ...options, token }))
+  }
+
+  /**
+   * Makes a running task wait for another execution: until `plannedTo`, for `delayMs`, or for the type's backoff. Once its
+   * executions are used up it is failed instead. Returns its new state.
+   *
+   * @throws TaskNotRunningError, TaskNotFoundError as {@link Task.finish}
+   */
+  async retry(connection: Connection, task: TaskOrId, options: Omit<RetryOptions, 'token'> = {}): Promise<TaskState> {
+    checkDelay(options.delayMs)
+    const { id, token } = this.#settle(task)
+    return this.#ask(connection, (queryable) => retry(queryable, this.options, id, { ...options, token }))
+  }
+
+  /**
+   * Cancels a task that has not ended; the `signal` of a running one is aborted, wherever it runs. Returns the state in which
+   * it was found; one that had ended stays as it was.
+   *
+   * @throws TaskNotRunningError if a run cancels its own task and no longer has it
+   * @throws TaskNotFoundError if there is no such task
+   */
+  async cancel(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<TaskState> {
+    const { id, token } = this.#settle(task)
+    return this.#ask(connection, (queryable) => cancel(queryable, this.options, id, { ...options, token }))
+  }
+
+  /**
+   * Makes a task ready as if it had never run, whatever its state. A run of it becomes stale. Returns the state in which it
+   * was found.
+   *
+   * @throws ChangedMeanwhileError if it ended while the call waited for its row
+   * @throws TaskNotFoundError if there is no such task
+   */
+  async reset(connection: Connection, task: TaskOrId): Promise<TaskState> {
+    return this.#ask(connection, (queryable) => reset(queryable, this.options, idOf(task)))
+  }
+
+  /**
+   * Deletes ended tasks: those that ended before `before`, or longer ago than `olderThanMs`, or than the type's
+   * `storage_time`. Returns how many.
+   */
+  async clean(connection: Connection, options: CleanOptions = {}): Promise<number> {
+    return this.#ask(connection, (queryable) => clean(queryable, this.options, options))
+  }
+
+  /** The token that fences the call: the task's own, or the one that this process holds for the id. */
+  #settle(task: TaskOrId): { readonly id: string; readonly token: string | undefined } {
+    const id = idOf(task)
+    const run = runsOf(this).get(id)
+    const given = typeof task === 'object' ? (task.run_token ?? undefined) : undefined
+    if (run !== undefined && (given === undefined || given === run.token)) {
+      run.settledByHandler = true
+      return { id, token: run.token }
+    }
+    return { id, token: given }
+  }
+
+  async #ask<Value>(connection: Connection, statement: (queryable: Queryable) => Promise<Value>): Promise<Value> {
+    const queryable = queryableOf(connection)
+    try {
+      return await statement(queryable)
+    } catch (error) {
+      throw fromDatabaseError(error)
+    }
+  }
+}
+
+function idOf(task: TaskOrId): string {
+  if (typeof task === 'object' && task !== null) return normalizeId(task.id)
+  return normalizeId(task)
+}
+
+function queryableOf(connection: Connection): Queryable {
+  try {
+    return toQueryable(connection)
+  } catch (error) {
+    throw new InvalidArgumentError('connection', (error as Error).message.replace(/^connection /, ''), { cause: error })
+  }
+}
+
+function checkDelay(delayMs: number | undefined): void {
+  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
+    throw new InvalidArgumentError('delayMs', `must be a number of milliseconds, 0 or more, not ${delayMs}.`)
+  }
+}
+
+/** Tables of the original convention have integer ids, which the driver reads as numbers. */
+export function withTextId<Row extends { readonly id: string }>(row: Row): Row {
+  return typeof row.id === 'string' ? row : { ...row, id: String(row.id) }
+}

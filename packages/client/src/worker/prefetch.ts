@@ -1,0 +1,31 @@
+/** The time for which tasks may be taken ahead of free slots, in milliseconds: about two round trips to a database nearby. */
+const AHEAD_MS = 10
+
+/** Weight of the newest handler in the mean. */
+const NEWEST = 0.05
+
+/**
+ * How many tasks to hold ahead of free slots: as many as the slots work off in a few milliseconds. Slow handlers take none
+ * ahead, so their tasks stay free for other workers; fast ones find the next at hand.
+ */
+export class Prefetch {
+  readonly #concurrency: number
+  readonly #most: number
+  #meanMs: number | undefined
+
+  constructor(concurrency: number, most: number) {
+    this.#concurrency = concurrency
+    this.#most = most
+  }
+
+  /** Notes how long a handler ran. */
+  ran(durationMs: number): void {
+    this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + NEWEST * (durationMs - this.#meanMs)
+  }
+
+  /** Tasks to hold ahead now. */
+  get ahead(): number {
+    if (this.#meanMs === undefined) return 0
+    return Math.min(this.#most, Math.floor((this.#concurrency * AHEAD_MS) / Math.max(this.#meanMs, 0.001)))
+  }
+}

@@ -1,0 +1,48 @@
+import type { FailureReason, TaskState } from '@pg-tasks/sql'
+
+/** Which task an event is about. */
+export interface TaskReference {
+  readonly schema: string
+  readonly table: string
+  readonly id: string
+  /** Which execution, from 1. */
+  readonly attempt: number
+}
+
+/** Which task type an event is about. */
+export interface TypeReference {
+  readonly schema: string
+  readonly table: string
+}
+
+/** What a {@link Worker} tells; listeners that throw are logged and harm nobody. */
+export interface WorkerEvents {
+  /** All types are looked after, and notifications arrive or it is known that they don't. */
+  ready: []
+  /** Notifications arrive (again). */
+  listening: []
+  /** Notifications don't arrive; tasks are found by polling. */
+  not_listening: [reason: Error]
+  acquired: [type: TypeReference & { readonly count: number }]
+  started: [task: TaskReference]
+  /** The task is finished in the database. */
+  finished: [task: TaskReference & { readonly durationMs: number }]
+  /** It waits for another execution. */
+  retried: [task: TaskReference & { readonly durationMs: number; readonly error: unknown; readonly state: TaskState }]
+  /** Its executions are used up. */
+  failed: [task: TaskReference & { readonly durationMs: number; readonly error: unknown; readonly reason: FailureReason }]
+  /** It canceled itself. */
+  canceled: [task: TaskReference & { readonly durationMs: number }]
+  /** It was given back without counting the execution. */
+  released: [task: TaskReference]
+  /** The run lost its task to somebody else: it was canceled, reset, deleted or taken over. */
+  lost: [task: TaskReference & { readonly reason: string }]
+  /** A handler did not end in time after its signal was aborted. */
+  overrun: [task: TaskReference & { readonly durationMs: number }]
+  /** Tasks of dead workers were brought back. */
+  rescued: [type: TypeReference & { readonly count: number }]
+  /** Something went wrong that the worker copes with by itself; it never ends the process. */
+  error: [error: unknown, type: TypeReference | undefined]
+  stopping: []
+  stopped: []
+}

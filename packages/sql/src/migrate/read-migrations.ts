@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Migration, parseMigration, titleOf } from './migration.js'
+
+/** Where the files are: beside the published code, else at the root of the repository. */
+const FOLDERS = [
+  join(import.meta.dirname, '..', 'migrations'),
+  join(import.meta.dirname, '..', '..', '..', '..', 'migrations'),
+]
+
+/**
+ * Reads all migrations of a folder in the order of their numbers.
+ *
+ * @param folder - where they are; by default the ones of this package
+ * @throws Error if a number is missing or there twice
+ */
+export async function readMigrations(folder: string = migrationsFolder()): Promise<readonly Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  const migrations = await Promise.all(
+    names.map(async (name) => parseMigration(name, await readFile(join(folder, name), 'utf8'))),
+  )
+  for (const [index, migration] of migrations.entries()) {
+    if (migration.number !== index + 1) throw new Error(`${titleOf(migration)}: migrations are numbered 1, 2, 3 …`)
+  }
+  return migrations
+}
+
+function migrationsFolder(): string {
+  const folder = FOLDERS.find((candidate) => existsSync(join(candidate, '0001_create_schema.sql')))
+  if (folder === undefined) throw new Error(`The migrations are missing; they were expected in ${FOLDERS.join(' or ')}`)
+  return folder
+}

@@ -1,0 +1,23 @@
+import type { Queryable } from '../connection.js'
+import { type TaskTypeName, verbOf } from '../task-type-name.js'
+
+/** For whom tasks are acquired. */
+export interface AcquireOptions {
+  /** Most tasks to acquire, from 1 to 10,000. */
+  readonly maxNum: number
+  /** The worker whose lease covers them; without one, each task carries its own end (`run_until`). */
+  readonly workerId?: string | undefined
+  /** Whether the caller runs nothing of this type: only then may it be given a suspect, a task that was lost twice. */
+  readonly slotsEmpty?: boolean
+}
+
+/** Claims due tasks in their order (priority, planned_to, id), with a new token each; rows of the user's table. */
+export async function acquire<Row>(connection: Queryable, type: TaskTypeName, options: AcquireOptions): Promise<Row[]> {
+  const { maxNum, workerId = null, slotsEmpty = true } = options
+  const result = await connection.query(`select * from ${verbOf(type, 'acquire')}($1::integer, $2::uuid, $3::boolean)`, [
+    maxNum,
+    workerId,
+    slotsEmpty,
+  ])
+  return result.rows as Row[]
+}

@@ -1,0 +1,32 @@
+import type { Queryable } from '../connection.js'
+
+/** A task type as the registry knows it; durations in milliseconds. */
+export interface TypeDescription {
+  /** The table's oid: second key of the type's advisory locks, first word of control notifications. */
+  readonly tableId: string
+  readonly schema: string
+  readonly table: string
+  readonly functionName: string
+  /** Length of the lease; null: tasks of a dead worker never come back. */
+  readonly timeoutMs: number | null
+  readonly maxRetries: number | null
+  /** How long ended tasks are kept; 0: deleted at finish; null: for ever. */
+  readonly storageMs: number | null
+  readonly notify: boolean
+  readonly runLimitMs: number | null
+}
+
+/** Looks a task type up by its table's name; undefined if it isn't registered. */
+export async function describeType(
+  connection: Queryable,
+  schema: string,
+  table: string,
+): Promise<TypeDescription | undefined> {
+  const result = await connection.query(
+    `select table_id::text as "tableId", schema_name as "schema", table_name as "table", function_name as "functionName",
+       timeout_ms as "timeoutMs", max_retries as "maxRetries", storage_ms as "storageMs", notify, run_limit_ms as "runLimitMs"
+     from tasks.describe($1::text, $2::text)`,
+    [schema, table],
+  )
+  return result.rows[0] as TypeDescription | undefined
+}

@@ -1,0 +1,24 @@
+import type { Queryable } from '../connection.js'
+import { type TaskTypeName, verbOf } from '../task-type-name.js'
+
+/** A run: a task and the token that it was acquired with. */
+export interface Run {
+  readonly id: string
+  readonly token: string
+}
+
+/** Why `finishMany` did not finish a run: it was before, its task is gone, it is stale, or its row is locked. */
+export type UnfinishedOutcome = 'finished' | 'missing' | 'stale' | 'locked'
+
+/** Finishes runs in one statement, fenced pair by pair; returns those that it did not finish. */
+export async function finishMany(
+  connection: Queryable,
+  type: TaskTypeName,
+  runs: readonly Run[],
+): Promise<Array<{ readonly id: string; readonly outcome: UnfinishedOutcome }>> {
+  const result = await connection.query(
+    `select task_id::text as id, outcome from ${verbOf(type, 'finish_many')}($1::bigint[], $2::uuid[])`,
+    [runs.map((run) => run.id), runs.map((run) => run.token)],
+  )
+  return result.rows as Array<{ readonly id: string; readonly outcome: UnfinishedOutcome }>
+}

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-export const DEFAULT_MAJOR = 18
+const DEFAULT_MAJOR = 18
 
 /** The major version that TEST_POSTGRES_MAJOR asks for. */
 export function requestedMajor(): number {

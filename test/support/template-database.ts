@@ -1,5 +1,6 @@
+import { migrate } from '@pg-tasks/sql'
 import { Client } from 'pg'
-import { migrationFiles, migrationsFingerprint } from './migration-files.js'
+import { migrationsFingerprint } from './migrations-fingerprint.js'
 import { databaseUrl, quoteIdentifier, uniqueName } from './names.js'
 
 const PREFIX = 'pg_tasks_test_template_'
@@ -42,7 +43,7 @@ async function makeTemplate(server: Client, serverUrl: string, name: string): Pr
   const draft = uniqueName('pg_tasks_test_draft')
   await server.query(`create database ${quoteIdentifier(draft)} template template0`)
   try {
-    await applyMigrations(databaseUrl(serverUrl, draft))
+    await migrateDatabase(databaseUrl(serverUrl, draft))
     await server.query(`alter database ${quoteIdentifier(draft)} rename to ${quoteIdentifier(name)}`)
   } catch (error) {
     await server.query(`drop database if exists ${quoteIdentifier(draft)} with (force)`)
@@ -50,17 +51,11 @@ async function makeTemplate(server: Client, serverUrl: string, name: string): Pr
   }
 }
 
-/** Applies the files as `psql -f` would, each in one go. */
-export async function applyMigrations(url: string): Promise<void> {
+async function migrateDatabase(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    for (const { name, sql } of migrationFiles()) {
-      await client.query(sql).catch((error: Error & { position?: string }) => {
-        const line = error.position ? ` (line ${sql.slice(0, Number(error.position)).split('\n').length})` : ''
-        throw new Error(`migrations/${name}${line}: ${error.message}`, { cause: error })
-      })
-    }
+    await migrate(client)
   } finally {
     await client.end()
   }

@@ -8,7 +8,7 @@ export interface PostmasterPid {
   readonly port: number
 }
 
-export function parsePostmasterPid(text: string): PostmasterPid | null {
+function parsePostmasterPid(text: string): PostmasterPid | null {
   const lines = text.split('\n')
   const pid = Number(lines[0])
   const port = Number(lines[3])

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { spawnScript } from '../../support/worker-process.js'
 
 function script(source: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'pg-tasks-script-')), 'script.ts')
+  const file = join(temporaryFolder(), 'script.ts')
   writeFileSync(file, source)
   return file
 }

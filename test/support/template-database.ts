@@ -1,6 +1,6 @@
 import { migrate } from '@pg-tasks/sql'
 import { Client } from 'pg'
-import { migrationsFingerprint } from './migrations-fingerprint.js'
+import { migrationFiles, migrationsFingerprint } from './migration-files.js'
 import { databaseUrl, quoteIdentifier, uniqueName } from './names.js'
 
 const PREFIX = 'pg_tasks_test_template_'
@@ -26,24 +26,20 @@ export async function migratedTemplate(server: Client, serverUrl: string): Promi
 }
 
 export async function dropTemplates(serverUrl: string): Promise<void> {
-  const server = new Client({ connectionString: serverUrl })
-  await server.connect()
-  try {
+  await withClient(serverUrl, async (server) => {
     const { rows } = await server.query<{ datname: string }>(
       'select datname from pg_database where starts_with(datname, $1)',
       [PREFIX],
     )
     for (const { datname } of rows) await server.query(`drop database if exists ${quoteIdentifier(datname)}`)
-  } finally {
-    await server.end()
-  }
+  })
 }
 
 async function makeTemplate(server: Client, serverUrl: string, name: string): Promise<void> {
   const draft = uniqueName('pg_tasks_test_draft')
   await server.query(`create database ${quoteIdentifier(draft)} template template0`)
   try {
-    await migrateDatabase(databaseUrl(serverUrl, draft))
+    await withClient(databaseUrl(serverUrl, draft), migrate)
     await server.query(`alter database ${quoteIdentifier(draft)} rename to ${quoteIdentifier(name)}`)
   } catch (error) {
     await server.query(`drop database if exists ${quoteIdentifier(draft)} with (force)`)
@@ -51,11 +47,23 @@ async function makeTemplate(server: Client, serverUrl: string, name: string): Pr
   }
 }
 
-async function migrateDatabase(url: string): Promise<void> {
+/** Applies the files as `psql -f` would, each in one go. */
+export async function applyMigrations(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    for (const { name, sql } of migrationFiles()) {
+      await client.query(sql).catch((error: Error & { position?: string }) => {
+        const line = error.position ? ` (line ${sql.slice(0, Number(error.position)).split('\n').length})` : ''
+        throw new Error(`migrations/${name}${line}: ${error.message}`, { cause: error })
+      })
+    }
+  })
+}
+
+async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await migrate(client)
+    await use(client)
   } finally {
     await client.end()
   }

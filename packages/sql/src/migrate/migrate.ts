@@ -72,14 +72,20 @@ async function isApplied(database: Queryable, migration: Migration): Promise<boo
 }
 
 function failed(migration: Migration, cause: unknown): unknown {
-  const { code, message, hint } = cause as { code?: unknown; message?: string; hint?: string }
+  const { code, message, hint, position } = cause as {
+    code?: unknown
+    message?: string
+    hint?: string
+    position?: string
+  }
   // Not an answer of the database's about the migration: a lost connection, a shutdown.
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(08|57)/.test(code)) return cause
   const advice = code === '42501' ? ' Migrations are applied by the role that owns the schema tasks.' : ''
+  const line = position ? ` (line ${migration.body.slice(0, Number(position)).split('\n').length})` : ''
   return new MigrationError(
     'MIGRATION_FAILED',
     titleOf(migration),
-    `The migration ${titleOf(migration)} could not be applied: ${message}.${advice}${hint ? ` ${hint}` : ''}`,
+    `The migration ${titleOf(migration)} could not be applied${line}: ${message}.${advice}${hint ? ` ${hint}` : ''}`,
     { cause },
   )
 }

@@ -1,5 +1,4 @@
 import { InvalidOptionError } from '../errors/invalid-option-error.js'
-import { didYouMean } from '../options/did-you-mean.js'
 import { connectionStringAddress, connectionStringProblem, connectionStringSetsSsl } from './check-connection-string.js'
 import type { ClientConfig, ConnectionOptions } from './connection-options.js'
 import type { PoolLike } from './queryable.js'
@@ -97,19 +96,15 @@ function checkConfig(owner: string, config: unknown): void {
   const { connectionString } = config as ClientConfig
   const problem = connectionString === undefined ? undefined : connectionStringProblem(connectionString)
   if (problem !== undefined) throw new InvalidOptionError(owner, 'connectionConfig.connectionString', problem)
-  const misspelt = Object.keys(config).find((key) => MISSPELT.includes(key))
-  if (misspelt !== undefined) {
-    const meant = didYouMean(misspelt, ['user', 'database', 'password', 'host']) ?? 'user, database'
-    throw new InvalidOptionError(
-      owner,
-      `connectionConfig.${misspelt}`,
-      `is ignored by node-postgres; its name is "${meant}".`,
-    )
+  for (const [written, meant] of Object.entries(OTHER_NAMES)) {
+    if (!(written in config)) continue
+    const problem = `is ignored by node-postgres; its name is "${meant}".`
+    throw new InvalidOptionError(owner, `connectionConfig.${written}`, problem)
   }
 }
 
 /** Other drivers' names; with them node-postgres would silently connect to another database or as another user. */
-const MISSPELT: readonly string[] = ['dbname', 'username', 'hostname', 'pass', 'passwd']
+const OTHER_NAMES = { dbname: 'database', username: 'user', hostname: 'host', pass: 'password', passwd: 'password' }
 
 function poolConfig(owner: string, pool: PoolLike): ClientConfig {
   const { options } = pool

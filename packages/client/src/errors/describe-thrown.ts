@@ -5,6 +5,7 @@ import { redact } from './redact.js'
 /** Causes of causes, and errors of an AggregateError, are followed this far. */
 const DEEPEST = 5
 const MOST_ERRORS = 5
+const MOST_FRAMES = 15
 
 const DEFAULT_MAX_BYTES = 8 * 1024
 
@@ -18,36 +19,46 @@ const DEFAULT_MAX_BYTES = 8 * 1024
  */
 export function describeThrown(thrown: unknown, maxBytes: number = DEFAULT_MAX_BYTES): string {
   try {
-    return boundedText(redact(cutMiddle(describe(thrown, 0, new Set()))), maxBytes)
+    return boundedText(redact(cutMiddle(describe(thrown, maxBytes, 0, new Set()))), maxBytes)
   } catch {
     return 'A value was thrown that cannot be described.'
   }
 }
 
-function describe(thrown: unknown, depth: number, seen: Set<unknown>): string {
+function describe(thrown: unknown, maxBytes: number, depth: number, seen: Set<unknown>): string {
   if (typeof thrown === 'string') return thrown
   if (!isError(thrown)) return printed(thrown)
   if (seen.has(thrown)) return '[the same error again]'
   seen.add(thrown)
-  const parts = [described(thrown)]
+  const parts = [described(thrown, maxBytes)]
   if (depth < DEEPEST) {
     const cause = read(thrown, 'cause')
-    if (cause !== undefined) parts.push(`caused by: ${describe(cause, depth + 1, seen)}`)
-    for (const part of partsOf(thrown)) parts.push(`with: ${describe(part, depth + 1, seen)}`)
+    if (cause !== undefined) parts.push(`caused by: ${describe(cause, maxBytes, depth + 1, seen)}`)
+    for (const part of partsOf(thrown)) parts.push(`with: ${describe(part, maxBytes, depth + 1, seen)}`)
   }
   return parts.join('\n')
 }
 
-/** The stack if there is one (V8's begins with the message), and the code. */
-function described(error: object): string {
+/** Name and message, then the innermost frames: the message must not push them out, nor the frames a cause. */
+function described(error: object, maxLength: number): string {
   const name = text(error, 'name') ?? 'Error'
   const message = text(error, 'message') ?? ''
-  const headline = message === '' ? name : `${name}: ${message}`
-  const stack = text(error, 'stack')
   const code = text(error, 'code')
-  // A message that was changed after the error was made is missing in its stack.
-  const body = stack === undefined ? headline : stack.includes(message) ? stack : `${headline}\n${stack}`
-  return cutMiddle(code === undefined ? body : `[${code}] ${body}`)
+  const headline = `${code === undefined ? '' : `[${code}] `}${message === '' ? name : `${name}: ${message}`}`
+  // Hidden before it is cut: half a connection string can't be recognized.
+  const hidden = redact(cutMiddle(headline))
+  return [cutMiddle(hidden, Math.ceil(maxLength / 4)), ...framesOf(error, message)].join('\n')
+}
+
+/** V8's stack begins with name and message, as they were when the error was made; what follows are frames. */
+function framesOf(error: object, message: string): readonly string[] {
+  const stack = text(error, 'stack') ?? ''
+  const at = stack.indexOf(message)
+  const frames = at < 0 ? stack : stack.slice(at + message.length)
+  return cutMiddle(frames)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, MOST_FRAMES)
 }
 
 function partsOf(error: object): readonly unknown[] {
@@ -71,7 +82,7 @@ function printed(value: unknown): string {
       getters: false,
       depth: 4,
       maxArrayLength: 50,
-      maxStringLength: 4096,
+      maxStringLength: 64 * 1024,
       breakLength: 120,
     })
   } catch {

@@ -9,7 +9,8 @@ const CONNECTION_STATES = /^(08...|57P0[1235])$/
  * server, a failover is under way; 25P03, 25P04: the transaction was too long idle or too long; 55006, 55P03: locked;
  * 57014: canceled by a timeout or an operator; 58: the server's disk.
  */
-const TRANSIENT_STATES = /^(08...|53...|58...|40001|40P01|40003|25006|25P0[34]|55006|55P03|57014|TQ006|TQ008|57P0[1235])$/
+const TRANSIENT_STATES =
+  /^(08...|53...|58...|40001|40P01|40003|25006|25P0[34]|55006|55P03|57014|TQ006|TQ008|57P0[1235])$/
 
 const NETWORK_CODES = new Set([
   'ECONNRESET',

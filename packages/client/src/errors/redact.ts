@@ -1,6 +1,9 @@
-/** Greedy to the last `@`: an unencoded password may hold `@`, `/` and `:`, and to hide too much is the smaller harm. */
-const POSTGRES_URL = /\b(postgres(?:ql)?:\/\/[^\s:@/?#]*):[^\s"'`]*@/gi
-const OTHER_URL = /\b([a-z][a-z0-9+.-]*:\/\/[^\s:@/?#]*):[^\s:@/?#]*@/gi
+/**
+ * Greedy to the last `@`: an unencoded password may hold `@`, `/` and `:`, and to hide too much is the smaller harm.
+ * The repetitions have limits, so that a long text takes no quadratic time; 4,000 leaves room for a cloud's access token.
+ */
+const POSTGRES_URL = /\b(postgres(?:ql)?:\/\/[^\s:@/?#]{0,300}):[^\s"'`]{0,4000}@/gi
+const OTHER_URL = /\b([a-z][a-z0-9+.-]{0,30}:\/\/[^\s:@/?#]{0,300}):[^\s:@/?#]{0,4000}@/gi
 const KEY_VALUE = /(\b(?:ssl|pg)?password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s&;,'"]+)/gi
 const PROPERTY = /(\b(?:ssl)?password["']?\s*:\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')/gi
 

@@ -2,9 +2,11 @@ import { defineConfig } from 'vitest/config'
 
 /** Packages resolve to their source, so that a test never runs yesterday's build. */
 const conditions = ['@pg-tasks/source', 'module', 'node', 'development|production']
+const fromSource = { resolve: { conditions, externalConditions: conditions } }
 
 export default defineConfig({
-  ssr: { resolve: { conditions, externalConditions: conditions } },
+  // Tests are loaded in the first environment, the global setup in the second.
+  environments: { ssr: fromSource, __vitest__: fromSource },
   test: {
     include: ['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',

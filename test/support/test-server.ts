@@ -16,6 +16,8 @@ export interface TestServerOptions {
   readonly major?: number
   /** Further server settings. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Fills the new directory before the first start, if it shall hold something else than a new cluster. */
+  readonly prepare?: (directory: string) => Promise<void>
 }
 
 /** A server of one test's own, which the test may stop, cut and restart. */
@@ -43,6 +45,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const startOptions = embeddedOptions(options)
   let server: EmbeddedPostgres
   try {
+    await options.prepare?.(directory)
     server = await start(directory, startOptions)
   } catch (error) {
     await watchdog.end()

@@ -1,7 +1,7 @@
+import type { Logger } from '../logger/logger.js'
 import type { Claimed } from '../task/claimed.js'
 import type { HeldRun } from '../task/held-runs.js'
 import type { TaskContext } from '../task/task-context.js'
-import type { Logger } from '../logger/logger.js'
 
 /** Where a run stands: acquired, with its handler, being settled, or out of this worker's hands. */
 export type RunPhase = 'queued' | 'running' | 'settling' | 'gone'

@@ -30,7 +30,9 @@ export interface WorkerEvents {
   /** It waits for another execution. */
   retried: [task: TaskReference & { readonly durationMs: number; readonly error: unknown; readonly state: TaskState }]
   /** Its executions are used up. */
-  failed: [task: TaskReference & { readonly durationMs: number; readonly error: unknown; readonly reason: FailureReason }]
+  failed: [
+    task: TaskReference & { readonly durationMs: number; readonly error: unknown; readonly reason: FailureReason },
+  ]
   /** It canceled itself. */
   canceled: [task: TaskReference & { readonly durationMs: number }]
   /** It was given back without counting the execution. */

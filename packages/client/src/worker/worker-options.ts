@@ -86,7 +86,10 @@ export function resolveWorkerOptions(options: WorkerOptions): ResolvedWorkerOpti
 export function connectionOf(options: ResolvedWorkerOptions): ConnectionOptions {
   const { connectionString, connectionConfig, pool, listenerConnectionString } = options
   if (listenerConnectionString !== undefined) {
-    return { connectionString: listenerConnectionString, ...(connectionConfig === undefined ? {} : { connectionConfig }) }
+    return {
+      connectionString: listenerConnectionString,
+      ...(connectionConfig === undefined ? {} : { connectionConfig }),
+    }
   }
   return {
     ...(connectionString === undefined ? {} : { connectionString }),

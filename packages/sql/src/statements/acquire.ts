@@ -14,10 +14,9 @@ export interface AcquireOptions {
 /** Claims due tasks in their order (priority, planned_to, id), with a new token each; rows of the user's table. */
 export async function acquire<Row>(connection: Queryable, type: TaskTypeName, options: AcquireOptions): Promise<Row[]> {
   const { maxNum, workerId = null, slotsEmpty = true } = options
-  const result = await connection.query(`select * from ${verbOf(type, 'acquire')}($1::integer, $2::uuid, $3::boolean)`, [
-    maxNum,
-    workerId,
-    slotsEmpty,
-  ])
+  const result = await connection.query(
+    `select * from ${verbOf(type, 'acquire')}($1::integer, $2::uuid, $3::boolean)`,
+    [maxNum, workerId, slotsEmpty],
+  )
   return result.rows as Row[]
 }

@@ -39,7 +39,12 @@ async function insert(
   const table = tableOf(type)
   const names = columns.map(quoteIdentifier)
   const sources = names.map((name) => `r.${name}`)
-  const values: unknown[] = [JSON.stringify(rows.map((row) => parameterOf(row, columns)), bigintAsText)]
+  const values: unknown[] = [
+    JSON.stringify(
+      rows.map((row) => parameterOf(row, columns)),
+      bigintAsText,
+    ),
+  ]
   if (delayMs !== undefined) {
     names.push('planned_to')
     sources.push('tasks.clock() + make_interval(secs => $2::double precision / 1000)')

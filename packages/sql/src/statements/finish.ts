@@ -9,7 +9,12 @@ export interface FinishOptions {
 }
 
 /** Finishes a running task; raises TQ001 unless this run may. */
-export async function finish(connection: Queryable, type: TaskTypeName, id: string, options: FinishOptions): Promise<void> {
+export async function finish(
+  connection: Queryable,
+  type: TaskTypeName,
+  id: string,
+  options: FinishOptions,
+): Promise<void> {
   await connection.query(`select ${verbOf(type, 'finish')}($1::bigint, null, $2::text, $3::uuid)`, [
     id,
     options.comment ?? null,

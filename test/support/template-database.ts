@@ -1,6 +1,6 @@
 import { migrate } from '@pg-tasks/sql'
 import { Client } from 'pg'
-import { migrationFiles, migrationsFingerprint } from './migration-files.js'
+import { migrationsFingerprint } from './migration-files.js'
 import { databaseUrl, quoteIdentifier, uniqueName } from './names.js'
 
 const PREFIX = 'pg_tasks_test_template_'
@@ -45,18 +45,6 @@ async function makeTemplate(server: Client, serverUrl: string, name: string): Pr
     await server.query(`drop database if exists ${quoteIdentifier(draft)} with (force)`)
     throw error
   }
-}
-
-/** Applies the files as `psql -f` would, each in one go. */
-export async function applyMigrations(url: string): Promise<void> {
-  await withClient(url, async (client) => {
-    for (const { name, sql } of migrationFiles()) {
-      await client.query(sql).catch((error: Error & { position?: string }) => {
-        const line = error.position ? ` (line ${sql.slice(0, Number(error.position)).split('\n').length})` : ''
-        throw new Error(`migrations/${name}${line}: ${error.message}`, { cause: error })
-      })
-    }
-  })
 }
 
 async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {

@@ -256,13 +256,12 @@ describe('the end of a schedule', () => {
 
   it('stays when the row is looked at again', () => {
     const usedUp = scheduleDueSince('2027-01-01T11:00Z', { cron: '0 * * * *', maxRuns: 3 }, 3)
+    const loweredSince = scheduleDueSince('2027-01-01T11:00Z', { cron: '0 * * * *', maxRuns: 3 }, 5)
     const noWatermark = scheduleDueSince(null, { cron: '0 * * * *' })
-    for (const schedule of [usedUp, noWatermark]) {
-      expect(planOccurrences(schedule, at('2027-01-01T12:00Z'))).toMatchObject({
-        due: [],
-        finished: true,
-        nextAt: null,
-      })
+    for (const schedule of [usedUp, loweredSince, noWatermark]) {
+      for (const now of ['2027-01-01T10:00Z', '2027-01-01T12:00Z']) {
+        expect(planOccurrences(schedule, at(now))).toMatchObject({ due: [], finished: true, nextAt: null })
+      }
     }
   })
 })

@@ -15,7 +15,7 @@ export interface Cadence {
   countBetween(after: Date, before: Date, limit: number): OccurrenceCount
 }
 
-export interface OccurrenceCount {
+interface OccurrenceCount {
   readonly count: number
   /** Occurrences of a cron expression have to be walked through, which stops at the limit: then there may be more. */
   readonly exact: boolean

@@ -46,12 +46,14 @@ const FIELDS = [
  * @throws InvalidOptionError for the option `cron`.
  */
 export function parsePattern(cron: unknown): ParsedPattern {
-  if (typeof cron !== 'string') refuse('cron', cron, 'must be a string')
+  if (typeof cron !== 'string') refuse('cron', cron, 'give a string')
   const pattern = expandNickname(cron)
   const fields = splitFields(cron, pattern)
-  if (!isPattern(pattern)) refuse('cron', cron, describeFault(fields), { cause: faultOf(pattern) })
-  const [second = '', minute = '', hour = ''] = fields
-  return { pattern, fixedTime: !/[*?/]/.test(second + minute + hour) }
+  try {
+    return { pattern, fixedTime: parse(pattern).isFixedTime }
+  } catch (cause) {
+    refuse('cron', cron, describeFault(fields), { cause })
+  }
 }
 
 /**
@@ -93,17 +95,17 @@ function splitFields(cron: string, pattern: string): string[] {
   refuse('cron', cron, `has ${fields.length} fields instead of 5 or 6: ${remedy}`)
 }
 
-function faultOf(pattern: string): unknown {
-  try {
-    new CronPattern(pattern, 'UTC', OPTIONS)
-    return null
-  } catch (error) {
-    return error
-  }
+function parse(pattern: string): CronPattern {
+  return new CronPattern(pattern, 'UTC', OPTIONS)
 }
 
 function isPattern(pattern: string): boolean {
-  return faultOf(pattern) === null
+  try {
+    parse(pattern)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Not every message of croner names the field, so each is tried alone among wildcards. */

@@ -24,7 +24,7 @@ export interface PlanLimits {
   readonly maxCounted: number
 }
 
-export interface PlannedOccurrence {
+interface PlannedOccurrence {
   readonly occurrenceAt: Date
   /** `catchup` if it was missed, that is, is handled `graceMs` late or later. */
   readonly trigger: 'schedule' | 'catchup'

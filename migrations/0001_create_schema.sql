@@ -116,7 +116,7 @@ language sql volatile
 as 'select pg_catalog.clock_timestamp()';
 comment on function tasks.clock() is 'The clock that decides what is due and what has expired; moves inside a transaction';
 
--- A day of an interval is 24 hours and a month 30 days, whatever the session's time zone does.
+-- A day of an interval is 24 hours, a month 30 days and a year 365.25, whatever the session's time zone does.
 create function tasks.elapsed(p_interval interval) returns interval
 language sql immutable
 as 'select pg_catalog.make_interval(secs => pg_catalog.date_part(''epoch'', p_interval))';
@@ -185,7 +185,8 @@ create index template_running_idx on tasks.template (run_worker, run_until)
 -- What clean and the lists of ended tasks walk: a row stands in one of them at most.
 create index template_finished_idx on tasks.template (finished_at) where finished_at is not null;
 create index template_failed_idx on tasks.template (failed_at) where failed_at is not null;
-create index template_canceled_idx on tasks.template (canceled_at) where canceled_at is not null;
+-- Those that a user's own update canceled have no date yet; clean gives them one.
+create index template_canceled_idx on tasks.template (canceled_at) where canceled;
 
 create table tasks.types (
   table_id              regclass primary key,
@@ -203,7 +204,15 @@ create table tasks.types (
   run_limit             interval,
   registered_at         timestamptz not null default pg_catalog.now(),
   source_hash           text,
-  constraint types_name_key unique (schema_name, table_name) deferrable initially deferred
+  constraint types_name_key unique (schema_name, table_name) deferrable initially deferred,
+  -- For whoever writes here by hand; register and configure refuse earlier and say more.
+  constraint timeout_is_positive check (timeout > '0'),
+  constraint max_retries_is_not_negative check (max_retries >= 0),
+  constraint notification_interval_is_not_negative check (notification_interval >= '0'),
+  constraint storage_time_is_not_negative check (storage_time >= '0'),
+  constraint backoff_base_is_positive check (backoff_base > '0'),
+  constraint backoff_max_is_at_least_backoff_base check (backoff_max >= backoff_base),
+  constraint run_limit_is_positive check (run_limit > '0')
 );
 
 comment on table tasks.types is 'Registry of task types; written by register, configure and unregister';
@@ -291,6 +300,20 @@ begin
 end
 $$;
 comment on function tasks.refuse(text, text, text) is 'Raises an error of ours: SQLSTATE, message, what to do';
+
+-- Centuries are out of range for a timestamp sooner than for an interval; 'infinity' (PostgreSQL 17) is never meant.
+create function tasks.check_interval(p_argument text, p_value interval, p_hint text default null) returns void
+language plpgsql immutable
+as $$
+begin
+  if p_value < interval '0' then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s must not be negative, not %s', p_argument, p_value), p_hint);
+  elsif p_value > interval '1000 years' then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s must be at most 1000 years, not %s', p_argument, p_value), p_hint);
+  end if;
+end
+$$;
+comment on function tasks.check_interval(text, interval, text) is 'Refuses an interval that is negative or longer than 1000 years, naming the argument';
 
 -- How every later file begins. The check is a statement of its own, so that it looks after the lock is taken.
 create function tasks.start_migration(p_number integer, p_name text, p_breaking boolean default false) returns void

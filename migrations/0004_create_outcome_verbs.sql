@@ -1,7 +1,7 @@
 -- 0004_create_outcome_verbs: sources of finish, finish_many, retry, release, cancel and reset.
 --
--- Flow: as in 0003; %1$s is the quoted table, %2$s the quoted name of the verb's function, %3$s the table as a literal.
--- Conditions on the state go through tasks.is_running, so that no by-id statement is planned on a partial index.
+-- Flow: as in 0003. Conditions on the state go through tasks.is_running, so that no by-id statement is planned on a partial
+-- index.
 -- Fencing: with a token, the row must be running with it; without one, finish and retry still require that it is running.
 -- Lock order: one task row; finish_many locks its rows in id order and skips locked ones.
 
@@ -13,8 +13,8 @@ create function tasks.refuse_outcome(p_table text, p_verb text, p_task_id bigint
 language plpgsql volatile
 as $$
 declare
-  v_state text;
-  v_token uuid;
+  v_state pg_catalog.text;
+  v_token pg_catalog.uuid;
 begin
   if p_task_id is null then
     perform tasks.refuse('TQ003', pg_catalog.format('%s: task_id must not be NULL', p_verb));
@@ -24,17 +24,24 @@ begin
     p_table)
   into v_state, v_token using p_task_id;
   if v_state is null then
-    perform tasks.refuse('TQ002', pg_catalog.format('%s: there is no task %s in %s', p_verb, p_task_id, p_table));
+    perform tasks.refuse('TQ002', pg_catalog.format('%s: there is no task %s in %s', p_verb, p_task_id, p_table),
+      'The id is wrong, or the task was deleted: by clean, or at its finish where storage_time is 0.');
   elsif v_state = 'running' and p_run_token is not null and v_token is distinct from p_run_token then
     perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s is run by another', p_verb, p_task_id, p_table),
       'The lease of this run ended and the task was taken over; roll back.');
+  elsif v_state = 'finished' and v_token = p_run_token then
+    perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s was finished by this run already', p_verb, p_task_id, p_table),
+      'An earlier COMMIT went through, and its work with it; roll this one back.');
+  elsif v_state = 'running' or p_verb in ('cancel', 'reset') and p_run_token is null then
+    perform tasks.refuse('TQ009', pg_catalog.format('%s: task %s of %s was kept back by a trigger or by row level security', p_verb, p_task_id, p_table),
+      'Look for a BEFORE trigger of the table that returns NULL, and at its policies.');
   else
     perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s is %s, not running', p_verb, p_task_id, p_table, v_state),
       case when p_run_token is null then 'Only a running task can be finished or retried.' else 'This run was ended by somebody else; roll back.' end);
   end if;
 end
 $$;
-comment on function tasks.refuse_outcome(text, text, bigint, uuid) is 'Raises what is the matter with a task that could not be finished, retried or canceled by its run';
+comment on function tasks.refuse_outcome(text, text, bigint, uuid) is 'Raises what is the matter with a task that could not be finished, retried, canceled or reset';
 
 -- A finish in an open transaction holds its row. A connection that is cut before COMMIT gives it back within a lease.
 create function tasks.limit_idle_transaction(p_timeout interval) returns void
@@ -45,90 +52,138 @@ declare
   v_current double precision := pg_catalog.date_part('epoch', pg_catalog.current_setting('idle_in_transaction_session_timeout')::interval);
 begin
   if v_limit > 0 and v_limit < 2000000 and (v_current = 0 or v_current > v_limit) then
-    perform pg_catalog.set_config('idle_in_transaction_session_timeout', pg_catalog.ceil(v_limit * 1000)::bigint::text, true);
+    perform pg_catalog.set_config('idle_in_transaction_session_timeout', pg_catalog.ceil(v_limit * 1000)::bigint::pg_catalog.text, true);
   end if;
 end
 $$;
 comment on function tasks.limit_idle_transaction(interval) is 'Lowers idle_in_transaction_session_timeout to the lease for this transaction; never raises it';
 
+-- A full queue would fail the caller's commit; the next heartbeat tells the worker as well.
+create function tasks.notify_run(p_table_id regclass, p_task_id bigint, p_what text) returns void
+language plpgsql volatile
+as $$
+begin
+  if pg_catalog.pg_notification_queue_usage() < 0.5 then
+    perform pg_catalog.pg_notify('pg_tasks_control', p_table_id::pg_catalog.oid || ' ' || p_task_id || ' ' || p_what);
+  end if;
+end
+$$;
+comment on function tasks.notify_run(regclass, bigint, text) is 'Tells the worker that runs a task, on the channel pg_tasks_control, that its run is over: "<oid of the table> <id> canceled" or "… reset"';
+
 create function tasks.source_of_finish(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select pg_catalog.format($format$
+  select tasks.verb_source('finish', p_table, p_name, $head$
 create or replace function tasks.%2$s(
-  task_id bigint, started_at timestamptz default null, comment text default null, run_token uuid default null,
-  options jsonb default null
-) returns text
+  task_id bigint, started_at pg_catalog.timestamptz default null, comment pg_catalog.text default null,
+  run_token pg_catalog.uuid default null, options pg_catalog.jsonb default null
+) returns pg_catalog.text
 language plpgsql volatile
 set enable_seqscan to off
 set plan_cache_mode to force_generic_plan
-as $verb$
+$head$, $body$
 #variable_conflict use_column
 <<this>>
 declare
-  v_timeout interval;
-  v_storage interval;
-  v_found   boolean;
+  v_type   tasks.types;
+  v_delete boolean;
 begin
-  select y.timeout, y.storage_time into this.v_timeout, this.v_storage
-  from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
-  if this.v_storage = interval '0' then
-    delete from %1$s t
-    where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
-      and ($4 is null or t.run_token = $4);
-    v_found := found;
-  else
+  select y.* into this.v_type from tasks.types y
+  where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
+  if not found then
+    perform tasks.refuse_type('finish', %3$s);
+  end if;
+  v_delete := coalesce(this.v_type.storage_time = interval '0', false);
+  if this.v_delete then
+    begin
+      delete from %1$s t
+      where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
+        and ($4 is null or t.run_token = $4);
+      if not found then
+        perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
+      end if;
+    exception
+      when foreign_key_violation then
+        -- What a foreign key holds is finished all the same; clean deletes it once it is free.
+        v_delete := false;
+    end;
+  end if;
+  if not this.v_delete then
     update %1$s t set finished_at = tasks.clock(), comment = coalesce($3, t.comment)
     where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
       and ($4 is null or t.run_token = $4);
-    v_found := found;
+    if not found then
+      perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
+    end if;
   end if;
-  if not this.v_found then
-    perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
-  end if;
-  perform tasks.limit_idle_transaction(this.v_timeout);
+  perform tasks.limit_idle_transaction(this.v_type.timeout);
   return 'finished';
 end
-$verb$
-$format$,
-    p_table, pg_catalog.quote_ident('finish_' || p_name), pg_catalog.quote_literal(p_table))
+$body$)
 $source$;
 comment on function tasks.source_of_finish(text, text) is 'Source of finish: a running task is finished (deleted when storage_time is 0); raises unless this run may';
 
 create function tasks.source_of_finish_many(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select pg_catalog.format($format$
-create or replace function tasks.%2$s(task_ids bigint[], run_tokens uuid[], options jsonb default null)
-returns table (task_id bigint, outcome text)
+  select tasks.verb_source('finish_many', p_table, p_name, $head$
+create or replace function tasks.%2$s(task_ids bigint[], run_tokens pg_catalog.uuid[], options pg_catalog.jsonb default null)
+returns table (task_id bigint, outcome pg_catalog.text)
 language plpgsql volatile
 set enable_seqscan to off
 set enable_bitmapscan to off
 set plan_cache_mode to force_generic_plan
-as $verb$
+$head$, $body$
 #variable_conflict use_column
 <<this>>
 declare
-  v_storage interval;
-  v_ids     bigint[];
-  v_done    bigint[];
+  v_type tasks.types;
+  v_ids  bigint[];
+  v_done bigint[];
+  v_one  bigint;
 begin
   if $1 is null or $2 is null or pg_catalog.cardinality($1) <> pg_catalog.cardinality($2) then
     perform tasks.refuse('TQ003', 'finish_many: task_ids and run_tokens must be arrays of the same length');
   end if;
-  select y.storage_time into this.v_storage from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
+  select y.* into this.v_type from tasks.types y
+  where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
+  if not found then
+    perform tasks.refuse_type('finish_many', %3$s);
+  end if;
   -- Pairs are compared: an id with another row's token finishes nothing.
   v_ids := array(
     select t.id from %1$s t
     where t.id = any ($1) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
       and ((t.id, t.run_token) in (select u.id, u.token from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token))) is true
     order by t.id for no key update skip locked);
-  if this.v_storage = interval '0' then
-    with gone as (delete from %1$s t where t.id = any (this.v_ids) returning t.id)
-    select pg_catalog.array_agg(g.id) into this.v_done from gone g;
+  if this.v_type.storage_time = interval '0' then
+    begin
+      with gone as (delete from %1$s t where t.id = any (this.v_ids) returning t.id)
+      select pg_catalog.array_agg(g.id) into this.v_done from gone g;
+    exception
+      when foreign_key_violation then
+        -- What a foreign key holds is finished all the same; clean deletes it once it is free.
+        v_done := '{}';
+        foreach v_one in array this.v_ids loop
+          begin
+            delete from %1$s t where t.id = this.v_one;
+          exception
+            when foreign_key_violation then
+              update %1$s t set finished_at = tasks.clock() where t.id = this.v_one;
+          end;
+          if found then
+            v_done := this.v_done || this.v_one;
+          end if;
+        end loop;
+    end;
   else
     with done as (update %1$s t set finished_at = tasks.clock() where t.id = any (this.v_ids) returning t.id)
     select pg_catalog.array_agg(d.id) into this.v_done from done d;
+  end if;
+  v_done := coalesce(this.v_done, '{}');
+  if pg_catalog.cardinality(this.v_done) < pg_catalog.cardinality(this.v_ids) then
+    v_one := (select u.id from pg_catalog.unnest(this.v_ids) u (id) where u.id <> all (this.v_done) order by u.id limit 1);
+    perform tasks.refuse_outcome(%3$s, 'finish_many', this.v_one, null);
   end if;
   if pg_catalog.cardinality(this.v_done) = pg_catalog.cardinality($1) then
     return;
@@ -144,11 +199,9 @@ begin
       end
     from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token)
     left join lateral (select s.* from %1$s s where s.id = u.id offset 0) t on true
-    where (u.id <> all (coalesce(this.v_done, '{}')));
+    where (u.id = any (this.v_done) and (t.id is null or t.run_token is not distinct from u.token)) is not true;
 end
-$verb$
-$format$,
-    p_table, pg_catalog.quote_ident('finish_many_' || p_name), pg_catalog.quote_literal(p_table))
+$body$)
 $source$;
 comment on function tasks.source_of_finish_many(text, text) is
   'Source of finish_many: finishes runs given as pairs of id and token; returns a row for each that it did not finish: finished (before), missing, stale or locked';
@@ -156,30 +209,34 @@ comment on function tasks.source_of_finish_many(text, text) is
 create function tasks.source_of_retry(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select pg_catalog.format($format$
+  select tasks.verb_source('retry', p_table, p_name, $head$
 create or replace function tasks.%2$s(
-  task_id bigint, planned_to timestamptz default null, comment text default null, run_token uuid default null,
-  delay interval default null, error text default null, reason text default 'error', options jsonb default null
-) returns text
+  task_id bigint, planned_to pg_catalog.timestamptz default null, comment pg_catalog.text default null,
+  run_token pg_catalog.uuid default null, delay interval default null, error pg_catalog.text default null,
+  reason pg_catalog.text default 'error', options pg_catalog.jsonb default null
+) returns pg_catalog.text
 language plpgsql volatile
 set enable_seqscan to off
 set plan_cache_mode to force_generic_plan
-as $verb$
+$head$, $body$
 #variable_conflict use_column
 <<this>>
 declare
   v_type  tasks.types;
-  v_now   timestamptz := tasks.clock();
-  v_state text;
+  v_now   pg_catalog.timestamptz := tasks.clock();
+  v_state pg_catalog.text;
 begin
   if $7 is null or $7 not in ('error', 'lost', 'run_limit') then
     perform tasks.refuse('TQ003', pg_catalog.format('retry: reason must be error, lost or run_limit, not %%s', coalesce($7, 'NULL')));
-  elsif $5 < interval '0' then
-    perform tasks.refuse('TQ003', pg_catalog.format('retry: delay must not be negative, not %%s', $5));
   elsif $2 is not null and $5 is not null then
     perform tasks.refuse('TQ003', 'retry: give planned_to or delay, not both');
   end if;
-  select y.* into this.v_type from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
+  perform tasks.check_interval('retry: delay', $5);
+  select y.* into this.v_type from tasks.types y
+  where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
+  if not found then
+    perform tasks.refuse_type('retry', %3$s);
+  end if;
   update %1$s t set
     planned_to = case
       when t.execution_count > this.v_type.max_retries then t.planned_to
@@ -200,9 +257,7 @@ begin
   end if;
   return this.v_state;
 end
-$verb$
-$format$,
-    p_table, pg_catalog.quote_ident('retry_' || p_name), pg_catalog.quote_literal(p_table))
+$body$)
 $source$;
 comment on function tasks.source_of_retry(text, text) is
   'Source of retry: a running task waits again, until planned_to, for delay, or for the type''s backoff; failed when its executions are used up. Returns the new state';
@@ -210,17 +265,22 @@ comment on function tasks.source_of_retry(text, text) is
 create function tasks.source_of_release(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select pg_catalog.format($format$
-create or replace function tasks.%2$s(task_id bigint, run_token uuid, options jsonb default null) returns boolean
+  select tasks.verb_source('release', p_table, p_name, $head$
+create or replace function tasks.%2$s(task_id bigint, run_token pg_catalog.uuid, options pg_catalog.jsonb default null) returns boolean
 language plpgsql volatile
 set enable_seqscan to off
 set plan_cache_mode to force_generic_plan
-as $verb$
+$head$, $body$
 #variable_conflict use_column
 begin
   if $1 is null or $2 is null then
     perform tasks.refuse('TQ003', 'release: task_id and run_token must not be NULL');
   end if;
+  perform from tasks.types y where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
+  if not found then
+    perform tasks.refuse_type('release', %3$s);
+  end if;
+  -- Naming planned_to wakes the workers.
   update %1$s t set
     execution_count = greatest(t.execution_count - 1, 0),
     planned_to = t.planned_to,
@@ -228,9 +288,7 @@ begin
   where t.id = $1 and t.run_token = $2 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled);
   return found;
 end
-$verb$
-$format$,
-    p_table, pg_catalog.quote_ident('release_' || p_name))
+$body$)
 $source$;
 comment on function tasks.source_of_release(text, text) is
   'Source of release: gives a run back as if it had not been acquired; false when this run no longer has the task';
@@ -238,21 +296,26 @@ comment on function tasks.source_of_release(text, text) is
 create function tasks.source_of_cancel(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select pg_catalog.format($format$
+  select tasks.verb_source('cancel', p_table, p_name, $head$
 create or replace function tasks.%2$s(
-  task_id bigint, planned_to timestamptz default null, comment text default null, run_token uuid default null,
-  options jsonb default null
-) returns text
+  task_id bigint, planned_to pg_catalog.timestamptz default null, comment pg_catalog.text default null,
+  run_token pg_catalog.uuid default null, options pg_catalog.jsonb default null
+) returns pg_catalog.text
 language plpgsql volatile
 set enable_seqscan to off
 set plan_cache_mode to force_generic_plan
-as $verb$
+$head$, $body$
 #variable_conflict use_column
 <<this>>
 declare
-  v_state text;
-  v_token uuid;
+  v_table_id pg_catalog.oid := %3$s::pg_catalog.regclass;
+  v_state    pg_catalog.text;
+  v_token    pg_catalog.uuid;
 begin
+  perform from tasks.types y where y.table_id = this.v_table_id::pg_catalog.regclass and y.function_name = %6$s;
+  if not found then
+    perform tasks.refuse_type('cancel', %3$s);
+  end if;
   select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()) into this.v_state
   from %1$s t where t.id = $1;
   -- An ended task is only reported; whoever holds its row isn't waited for.
@@ -268,19 +331,27 @@ begin
   elsif this.v_state in ('finished', 'failed', 'canceled') then
     return this.v_state;
   end if;
-  update %1$s t set
-    canceled = true, canceled_at = tasks.clock(),
-    planned_to = coalesce($2, t.planned_to), comment = coalesce($3, t.comment),
-    run_token = null, run_worker = null, run_until = null
-  where t.id = $1;
+  -- Naming planned_to would wake the workers for nothing.
+  if $2 is null then
+    update %1$s t set
+      canceled = true, canceled_at = tasks.clock(), comment = coalesce($3, t.comment),
+      run_token = null, run_worker = null, run_until = null
+    where t.id = $1;
+  else
+    update %1$s t set
+      canceled = true, canceled_at = tasks.clock(), planned_to = $2, comment = coalesce($3, t.comment),
+      run_token = null, run_worker = null, run_until = null
+    where t.id = $1;
+  end if;
+  if not found then
+    perform tasks.refuse_outcome(%3$s, 'cancel', $1, null);
+  end if;
   if this.v_state = 'running' then
-    perform pg_catalog.pg_notify('pg_tasks_control', %3$s::pg_catalog.regclass::oid || ' ' || $1 || ' canceled');
+    perform tasks.notify_run(this.v_table_id::pg_catalog.regclass, $1, 'canceled');
   end if;
   return this.v_state;
 end
-$verb$
-$format$,
-    p_table, pg_catalog.quote_ident('cancel_' || p_name), pg_catalog.quote_literal(p_table))
+$body$)
 $source$;
 comment on function tasks.source_of_cancel(text, text) is
   'Source of cancel: an unfinished task is canceled; a running one''s handler hears it. Returns the state in which it was found';
@@ -288,20 +359,26 @@ comment on function tasks.source_of_cancel(text, text) is
 create function tasks.source_of_reset(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select pg_catalog.format($format$
-create or replace function tasks.%2$s(task_id bigint, options jsonb default null) returns text
+  select tasks.verb_source('reset', p_table, p_name, $head$
+create or replace function tasks.%2$s(task_id bigint, options pg_catalog.jsonb default null) returns pg_catalog.text
 language plpgsql volatile
 set enable_seqscan to off
 set plan_cache_mode to force_generic_plan
-as $verb$
+$head$, $body$
 #variable_conflict use_column
 <<this>>
 declare
-  v_before text;
-  v_state  text;
+  v_table_id pg_catalog.oid := %3$s::pg_catalog.regclass;
+  v_before   pg_catalog.text;
+  v_state    pg_catalog.text;
 begin
+  perform from tasks.types y where y.table_id = this.v_table_id::pg_catalog.regclass and y.function_name = %6$s;
+  if not found then
+    perform tasks.refuse_type('reset', %3$s);
+  end if;
   select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()) into this.v_before
   from %1$s t where t.id = $1;
+  -- Whoever finishes it in an open transaction is waited for; who reset what they saw must not undo what they didn't see.
   select tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, tasks.clock()) into this.v_state
   from %1$s t where t.id = $1 for no key update;
   if this.v_state is null then
@@ -316,14 +393,15 @@ begin
     failure_reason = null, last_error = null, comment = null,
     run_token = null, run_worker = null, run_until = null
   where t.id = $1;
+  if not found then
+    perform tasks.refuse_outcome(%3$s, 'reset', $1, null);
+  end if;
   if this.v_state = 'running' then
-    perform pg_catalog.pg_notify('pg_tasks_control', %3$s::pg_catalog.regclass::oid || ' ' || $1 || ' reset');
+    perform tasks.notify_run(this.v_table_id::pg_catalog.regclass, $1, 'reset');
   end if;
   return this.v_state;
 end
-$verb$
-$format$,
-    p_table, pg_catalog.quote_ident('reset_' || p_name), pg_catalog.quote_literal(p_table))
+$body$)
 $source$;
 comment on function tasks.source_of_reset(text, text) is
   'Source of reset: a task in any state is ready now, as if it had never run; an old run is stale. Returns the state in which it was found';

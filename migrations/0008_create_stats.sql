@@ -1,7 +1,8 @@
 -- 0008_create_stats: counts per state.
 --
 -- Flow: one function counts one table; the view over all types asks the registry when it is read, so that no register
--- has to rebuild it and a table that is gone is passed by. Reads only: works on a standby.
+-- has to rebuild it and a table that is gone is passed by. Tables that the reader may not read are left out.
+-- Locks: reads only; works on a standby.
 
 begin isolation level read committed;
 select tasks.start_migration(8, 'create_stats');
@@ -32,12 +33,24 @@ $$;
 comment on function tasks.count_states(regclass) is 'Tasks of a table per state; reads the whole table';
 
 create view tasks.stats as
-  select coalesce(n.nspname, y.schema_name)::text as schema_name, coalesce(c.relname, y.table_name)::text as table_name,
+  select n.nspname::text as schema_name, c.relname::text as table_name,
     s.total, s.scheduled, s.ready, s.running, s.finished, s.failed, s.canceled
   from tasks.types y
   join pg_catalog.pg_class c on c.oid = y.table_id
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  cross join lateral tasks.count_states(y.table_id) s;
-comment on view tasks.stats is 'Tasks per type and state; the six states add up to total';
+  cross join lateral (
+    select s.* from tasks.count_states(
+      case when pg_catalog.has_table_privilege(c.oid, 'select') and pg_catalog.has_schema_privilege(n.oid, 'usage') then y.table_id end) s
+  ) s;
+comment on view tasks.stats is 'Tasks per type and state, of the types whose table the reader may read; the six states add up to total';
+comment on column tasks.stats.schema_name is 'Schema of the task table';
+comment on column tasks.stats.table_name is 'Name of the task table';
+comment on column tasks.stats.total is 'All tasks';
+comment on column tasks.stats.scheduled is 'Waiting, and planned for later';
+comment on column tasks.stats.ready is 'Waiting, and due';
+comment on column tasks.stats.running is 'Acquired, and without an outcome yet';
+comment on column tasks.stats.finished is 'Done';
+comment on column tasks.stats.failed is 'Given up: the executions are used up';
+comment on column tasks.stats.canceled is 'Canceled';
 
 commit;

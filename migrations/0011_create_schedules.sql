@@ -1,0 +1,412 @@
+-- 0011_create_schedules: schedules, the ledger of their occurrences, and the functions that write them.
+--
+-- Flow: a schedule says when (cron in a zone, or a fixed grid) and what (typed columns of a task table). Any worker may run
+-- the scheduler: it reads what is due, computes occurrences (cron is not computed in SQL), and calls fire_schedule, which
+-- moves the watermark, writes the ledger and enqueues the tasks in one transaction.
+-- Three guards make one occurrence one task, however many schedulers there are: the watermark next_at moves by
+-- compare-and-set, the revision must be the one that was computed from, and the ledger's key is (schedule, occurrence).
+-- A cron schedule that was written here is "unplanned" until a worker has computed its first occurrence.
+-- Lock order: the schedule's row, then ledger rows, then the new task rows.
+
+begin isolation level read committed;
+select tasks.start_migration(11, 'create_schedules');
+
+create table tasks.schedules (
+  key             text primary key,
+  table_id        regclass not null,
+  columns         jsonb not null default '{}',
+  cron            text,
+  every           interval,
+  anchor          timestamptz,
+  timezone        text not null default 'UTC',
+  tzdata          text,
+  catch_up        text not null default 'latest',
+  catch_up_window interval not null default '1 hour',
+  grace           interval not null default '60 s',
+  overlap         text not null default 'allow',
+  jitter          interval not null default '0',
+  starts_at       timestamptz,
+  ends_at         timestamptz,
+  max_runs        integer,
+  origin          text not null default 'sql',
+  revision        integer not null default 1,
+  planned         boolean not null default false,
+  next_at         timestamptz,
+  last_at         timestamptz,
+  runs            bigint not null default 0,
+  dropped         bigint not null default 0,
+  paused_at       timestamptz,
+  paused_reason   text,
+  last_error      text,
+  created_at      timestamptz not null default pg_catalog.now(),
+  updated_at      timestamptz not null default pg_catalog.now(),
+  constraint schedules_when check ((cron is null) <> (every is null)),
+  constraint schedules_anchor check (every is null or anchor is not null),
+  constraint schedules_catch_up check (catch_up in ('none', 'latest', 'all')),
+  constraint schedules_overlap check (overlap in ('allow', 'skip', 'buffer_one')),
+  constraint schedules_next_at check (next_at = pg_catalog.date_trunc('milliseconds', next_at, 'UTC'))
+);
+comment on table tasks.schedules is 'What is enqueued again and again; written by tasks.schedule and the scheduler of a worker';
+comment on column tasks.schedules.key is 'Name of the schedule';
+comment on column tasks.schedules.table_id is 'The task table that it enqueues to';
+comment on column tasks.schedules.columns is 'Column values of its tasks, by name';
+comment on column tasks.schedules.cron is 'Cron expression of five or six fields; NULL with every';
+comment on column tasks.schedules.every is 'Interval of a fixed grid, as elapsed time; NULL with cron';
+comment on column tasks.schedules.anchor is 'A point of the grid: due at anchor + k × every';
+comment on column tasks.schedules.timezone is 'IANA zone of the cron expression';
+comment on column tasks.schedules.tzdata is 'Version of the zone rules by which next_at was computed';
+comment on column tasks.schedules.catch_up is 'What becomes of missed occurrences: none, latest or all';
+comment on column tasks.schedules.catch_up_window is 'How far back missed occurrences are made up for';
+comment on column tasks.schedules.grace is 'An occurrence handled less late than this was not missed';
+comment on column tasks.schedules.overlap is 'While a task of the schedule is unfinished: allow another, skip it, or buffer_one that waits';
+comment on column tasks.schedules.jitter is 'Each task is put off by up to this, the same for the same occurrence';
+comment on column tasks.schedules.starts_at is 'No occurrence earlier; NULL: no limit';
+comment on column tasks.schedules.ends_at is 'No occurrence later; NULL: no limit';
+comment on column tasks.schedules.max_runs is 'Finished after so many occurrences; NULL: no limit';
+comment on column tasks.schedules.origin is 'Who wrote it: code or sql';
+comment on column tasks.schedules.revision is 'Counts changes of when it is due';
+comment on column tasks.schedules.planned is 'Whether next_at was computed for this revision';
+comment on column tasks.schedules.next_at is 'The watermark: the earliest occurrence not handled yet; NULL once planned: finished';
+comment on column tasks.schedules.last_at is 'The last occurrence that was handled';
+comment on column tasks.schedules.runs is 'Occurrences handed over, counted against max_runs';
+comment on column tasks.schedules.dropped is 'Missed occurrences that were passed over';
+comment on column tasks.schedules.paused_at is 'When it was paused; NULL: it is not';
+comment on column tasks.schedules.paused_reason is 'Why it was paused';
+comment on column tasks.schedules.last_error is 'Why it could not be planned or enqueued';
+comment on column tasks.schedules.created_at is 'When it was first written';
+comment on column tasks.schedules.updated_at is 'When it was last changed by a caller';
+
+create index schedules_due_idx on tasks.schedules (next_at) where paused_at is null and next_at is not null;
+create index schedules_unplanned_idx on tasks.schedules (key) where paused_at is null and not planned;
+
+create table tasks.occurrences (
+  schedule_key  text not null,
+  occurrence_at timestamptz not null,
+  trigger       text not null,
+  revision      integer not null,
+  outcome       text not null,
+  table_id      regclass not null,
+  task_id       bigint,
+  request_id    text,
+  watched       boolean not null default false,
+  created_at    timestamptz not null default pg_catalog.clock_timestamp(),
+  primary key (schedule_key, occurrence_at),
+  constraint occurrences_trigger check (trigger in ('schedule', 'catchup', 'backfill', 'manual')),
+  constraint occurrences_outcome check (outcome in ('enqueued', 'skipped_overlap'))
+);
+comment on table tasks.occurrences is 'Ledger: each occurrence of a schedule once, through deletion and re-creation of the schedule; pruned by tasks.maintain';
+comment on column tasks.occurrences.schedule_key is 'The schedule';
+comment on column tasks.occurrences.occurrence_at is 'Nominal instant; of a manual trigger, the instant of the call';
+comment on column tasks.occurrences.trigger is 'schedule, catchup, backfill or manual';
+comment on column tasks.occurrences.revision is 'Revision of the schedule then';
+comment on column tasks.occurrences.outcome is 'enqueued or skipped_overlap';
+comment on column tasks.occurrences.table_id is 'The task table';
+comment on column tasks.occurrences.task_id is 'The task that it became';
+comment on column tasks.occurrences.request_id is 'Identity of a manual trigger, given by the caller';
+comment on column tasks.occurrences.watched is 'Whether its task counts for overlap: not known to have ended';
+comment on column tasks.occurrences.created_at is 'When it was handled';
+
+create unique index occurrences_request_idx on tasks.occurrences (schedule_key, request_id) where request_id is not null;
+create index occurrences_watched_idx on tasks.occurrences (schedule_key) where watched;
+create index occurrences_created_idx on tasks.occurrences (created_at);
+
+create function tasks.schedule_state(p_schedule tasks.schedules) returns text
+language sql immutable
+as $$
+  select case
+    when p_schedule.paused_at is not null then 'paused'
+    when not p_schedule.planned then 'unplanned'
+    when p_schedule.next_at is null then 'finished'
+    else 'active'
+  end
+$$;
+comment on function tasks.schedule_state(tasks.schedules) is 'State of a schedule: active, unplanned, paused or finished';
+
+-- The first point of the grid strictly after an instant, in elapsed time and whole milliseconds.
+create function tasks.next_on_grid(p_every interval, p_anchor timestamptz, p_after timestamptz) returns timestamptz
+language sql immutable
+as $$
+  select pg_catalog.date_trunc('milliseconds', p_anchor, 'UTC') + pg_catalog.make_interval(secs =>
+    e.every * (pg_catalog.floor(pg_catalog.date_part('epoch', p_after - pg_catalog.date_trunc('milliseconds', p_anchor, 'UTC')) / e.every) + 1))
+  from (select pg_catalog.date_part('epoch', p_every) as every) e
+$$;
+comment on function tasks.next_on_grid(interval, timestamptz, timestamptz) is 'The first instant of the grid anchor + k × every after an instant';
+
+create function tasks.jitter_of(p_key text, p_occurrence_at timestamptz, p_jitter interval) returns interval
+language sql immutable
+as $$
+  select case when p_jitter >= interval '1 ms' then
+    pg_catalog.make_interval(secs =>
+      (pg_catalog.hashtextextended(p_key || ' ' || pg_catalog.date_part('epoch', p_occurrence_at), 0) & 9223372036854775807)
+      % (1000 * pg_catalog.date_part('epoch', p_jitter))::bigint / 1000.0::double precision)
+    else interval '0' end
+$$;
+comment on function tasks.jitter_of(text, timestamptz, interval) is 'By how much the task of an occurrence is put off; a hash, so always the same';
+
+-- What the columns of a schedule must be, told before anything is stored.
+create function tasks.check_schedule_columns(p_table regclass, p_columns jsonb) returns void
+language plpgsql stable
+as $$
+declare
+  v_column record;
+  v_bad    text;
+begin
+  if p_columns is null or pg_catalog.jsonb_typeof(p_columns) <> 'object' then
+    perform tasks.refuse('TQ003', 'schedule: columns must be a JSON object of column names and values');
+  end if;
+  select pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ') into v_bad
+  from pg_catalog.jsonb_object_keys(p_columns) k
+  where not exists (select from pg_catalog.pg_attribute a where a.attrelid = p_table and a.attname = k and a.attnum > 0 and not a.attisdropped);
+  if v_bad is not null then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: %s has no column %s', p_table, v_bad));
+  end if;
+  select pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ') into v_bad
+  from pg_catalog.jsonb_object_keys(p_columns) k
+  where exists (select from pg_catalog.pg_attribute a where a.attrelid = 'tasks.template'::regclass and a.attname = k and a.attnum > 0)
+    and k not in ('priority', 'trace_id', 'comment', 'group_key', 'traceparent');
+  if v_bad is not null then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: the queue writes the column %s itself', v_bad));
+  end if;
+  for v_column in
+    select a.attname, p_columns -> a.attname as value, a.attnotnull, pg_catalog.format_type(a.atttypid, a.atttypmod) as type_name,
+      a.atthasdef or a.attidentity <> '' or a.attgenerated <> '' as filled
+    from pg_catalog.pg_attribute a
+    where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+      and (p_columns ? a.attname or not exists (
+        select from pg_catalog.pg_attribute t where t.attrelid = 'tasks.template'::regclass and t.attname = a.attname))
+    order by a.attnum
+  loop
+    if v_column.attnotnull and (v_column.value is null and not v_column.filled or pg_catalog.jsonb_typeof(v_column.value) = 'null') then
+      perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %I of %s must not be NULL: give it a value in columns', v_column.attname, p_table));
+    end if;
+    continue when v_column.value is null;
+    begin
+      execute pg_catalog.format('select (pg_catalog.jsonb_populate_record(null::%s, $1)).%I', tasks.quoted(p_table), v_column.attname)
+      using pg_catalog.jsonb_build_object(v_column.attname, v_column.value);
+    exception
+      when data_exception or integrity_constraint_violation then
+        perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %I of %s is %s and can''t be %s: %s',
+          v_column.attname, p_table, v_column.type_name, v_column.value, sqlerrm));
+    end;
+  end loop;
+end
+$$;
+comment on function tasks.check_schedule_columns(regclass, jsonb) is 'Refuses columns that a schedule''s task table doesn''t have, of a wrong type, or missing, naming the column';
+
+create function tasks.check_schedule(p_schedule tasks.schedules) returns void
+language plpgsql stable
+as $$
+declare
+  v_zone_known boolean := false;
+begin
+  begin
+    -- The pattern below keeps out what PostgreSQL takes besides names: abbreviations and offsets.
+    v_zone_known := pg_catalog.timezone(p_schedule.timezone, pg_catalog.now()) is not null;
+  exception
+    when invalid_parameter_value then
+      null;
+  end;
+  if p_schedule.key is null or p_schedule.key = '' then
+    perform tasks.refuse('TQ003', 'schedule: key must not be empty');
+  elsif (p_schedule.cron is null) = (p_schedule.every is null) then
+    perform tasks.refuse('TQ003', 'schedule: give cron or every, one of the two');
+  elsif p_schedule.cron is not null and p_schedule.cron !~ '^\s*(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|\S+(\s+\S+){4,5})\s*$' then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: cron must have five fields, or six with seconds first, not %L', p_schedule.cron));
+  elsif p_schedule.every < interval '1 s' or pg_catalog.date_part('epoch', p_schedule.every)::numeric % 1 <> 0 then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: every must be a whole number of seconds, at least one, not %s', p_schedule.every));
+  elsif p_schedule.every > interval '36525 days' then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: every must be at most a hundred years, not %s', p_schedule.every));
+  elsif p_schedule.cron is not null and p_schedule.anchor is not null then
+    perform tasks.refuse('TQ003', 'schedule: anchor belongs to every; cron has none');
+  elsif p_schedule.timezone is null or p_schedule.timezone !~ '^([A-Za-z_]+(/[A-Za-z0-9_+-]+)+|UTC|GMT)$'
+    or not v_zone_known then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: timezone must be an IANA name such as Europe/Berlin, not %L', p_schedule.timezone));
+  elsif p_schedule.catch_up is null or p_schedule.catch_up not in ('none', 'latest', 'all') then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: catch_up must be none, latest or all, not %L', p_schedule.catch_up));
+  elsif p_schedule.overlap is null or p_schedule.overlap not in ('allow', 'skip', 'buffer_one') then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: overlap must be allow, skip or buffer_one, not %L', p_schedule.overlap));
+  elsif p_schedule.ends_at < p_schedule.starts_at then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: ends_at (%s) is earlier than starts_at (%s)', p_schedule.ends_at, p_schedule.starts_at));
+  elsif p_schedule.max_runs < 1 then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: max_runs must be at least 1, not %s', p_schedule.max_runs));
+  elsif p_schedule.catch_up_window is null or p_schedule.grace is null or p_schedule.jitter is null then
+    perform tasks.refuse('TQ003', 'schedule: catch_up_window, grace and jitter must not be NULL');
+  end if;
+  perform tasks.check_interval('schedule: catch_up_window', p_schedule.catch_up_window);
+  perform tasks.check_interval('schedule: grace', p_schedule.grace);
+  perform tasks.check_interval('schedule: jitter', p_schedule.jitter);
+end
+$$;
+comment on function tasks.check_schedule(tasks.schedules) is 'Refuses a schedule that makes no sense, naming the argument; whether a cron expression can be computed, a worker finds out';
+
+create function tasks.schedule(
+  key text,
+  schema_name text,
+  table_name text,
+  cron text default null,
+  every interval default null,
+  columns jsonb default '{}',
+  timezone text default 'UTC',
+  catch_up text default 'latest',
+  catch_up_window interval default '1 hour',
+  grace interval default '60 s',
+  overlap text default 'allow',
+  jitter interval default '0',
+  anchor timestamptz default null,
+  starts_at timestamptz default null,
+  ends_at timestamptz default null,
+  max_runs integer default null,
+  origin text default 'sql',
+  options jsonb default null
+) returns text
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_type tasks.types := tasks.find_type($2, $3);
+  v_new  tasks.schedules;
+  v_old  tasks.schedules;
+  v_now  timestamptz := tasks.clock();
+begin
+  if v_type.table_id is null then
+    perform tasks.refuse('TQ004', pg_catalog.format('schedule: %I.%I is not registered', $2, $3), 'Call tasks.register(schema, table).');
+  end if;
+  v_new.key := $1;
+  v_new.table_id := v_type.table_id;
+  v_new.cron := $4;
+  v_new.every := tasks.elapsed($5);
+  v_new.columns := coalesce($6, '{}');
+  v_new.timezone := $7;
+  v_new.catch_up := $8;
+  v_new.catch_up_window := tasks.elapsed($9);
+  v_new.grace := tasks.elapsed($10);
+  v_new.overlap := $11;
+  v_new.jitter := tasks.elapsed($12);
+  v_new.anchor := $13;
+  v_new.starts_at := $14;
+  v_new.ends_at := $15;
+  v_new.max_runs := $16;
+  v_new.origin := coalesce($17, 'sql');
+  perform tasks.check_schedule(v_new);
+  perform tasks.check_schedule_columns(v_new.table_id, v_new.columns);
+
+  -- Two upserts of one key one after the other, also where it is new.
+  perform pg_catalog.pg_advisory_xact_lock(1886415984, pg_catalog.hashtext($1));
+  select s.* into v_old from tasks.schedules s where s.key = $1 for update;
+  if v_new.every is not null and v_new.anchor is null then
+    -- Not given: the one that it has, else where it starts, else now.
+    v_new.anchor := coalesce(case when v_old.every = v_new.every then v_old.anchor end, v_new.starts_at, pg_catalog.date_trunc('milliseconds', v_now, 'UTC'));
+  end if;
+  if v_old.key is not null
+    and (v_old.cron, v_old.every, v_old.anchor, v_old.timezone, v_old.starts_at, v_old.ends_at, v_old.max_runs)
+      is not distinct from (v_new.cron, v_new.every, v_new.anchor, v_new.timezone, v_new.starts_at, v_new.ends_at, v_new.max_runs)
+  then
+    -- When it is due hasn't changed, so neither has next_at: a deploy that says the same again moves nothing.
+    update tasks.schedules s set
+      table_id = v_new.table_id, columns = v_new.columns, catch_up = v_new.catch_up, catch_up_window = v_new.catch_up_window,
+      grace = v_new.grace, overlap = v_new.overlap, jitter = v_new.jitter, origin = v_new.origin,
+      last_error = case when s.paused_at is null then null else s.last_error end, updated_at = v_now
+    where s.key = $1
+      and (s.table_id, s.columns, s.catch_up, s.catch_up_window, s.grace, s.overlap, s.jitter, s.origin)
+        is distinct from (v_new.table_id, v_new.columns, v_new.catch_up, v_new.catch_up_window, v_new.grace, v_new.overlap, v_new.jitter, v_new.origin);
+    select s.* into v_new from tasks.schedules s where s.key = $1;
+    return tasks.schedule_state(v_new);
+  end if;
+
+  -- New, or due at other times: from now on, never in the past.
+  if v_new.every is not null then
+    v_new.next_at := tasks.next_on_grid(v_new.every, v_new.anchor, greatest(v_now, v_new.starts_at - interval '1 ms'));
+    if v_new.next_at > v_new.ends_at then
+      v_new.next_at := null;
+    end if;
+    v_new.planned := true;
+  else
+    v_new.planned := false;
+  end if;
+  insert into tasks.schedules as s (key, table_id, columns, cron, every, anchor, timezone, catch_up, catch_up_window, grace, overlap, jitter,
+    starts_at, ends_at, max_runs, origin, planned, next_at)
+  values ($1, v_new.table_id, v_new.columns, v_new.cron, v_new.every, v_new.anchor, v_new.timezone, v_new.catch_up, v_new.catch_up_window,
+    v_new.grace, v_new.overlap, v_new.jitter, v_new.starts_at, v_new.ends_at, v_new.max_runs, v_new.origin, v_new.planned, v_new.next_at)
+  on conflict on constraint schedules_pkey do update set
+    table_id = excluded.table_id, columns = excluded.columns, cron = excluded.cron, every = excluded.every, anchor = excluded.anchor,
+    timezone = excluded.timezone, catch_up = excluded.catch_up, catch_up_window = excluded.catch_up_window, grace = excluded.grace,
+    overlap = excluded.overlap, jitter = excluded.jitter, starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+    max_runs = excluded.max_runs, origin = excluded.origin, planned = excluded.planned, next_at = excluded.next_at,
+    revision = s.revision + 1, runs = 0, last_error = null, tzdata = null, updated_at = v_now
+  returning s.* into v_new;
+  perform pg_catalog.pg_notify('pg_tasks_control', 'schedules');
+  return tasks.schedule_state(v_new);
+end
+$$;
+comment on function tasks.schedule(text, text, text, text, interval, jsonb, text, text, interval, interval, text, interval, timestamptz, timestamptz, timestamptz, integer, text, jsonb) is
+  'Writes a schedule, or brings it up to date; what is due at the same times as before keeps its place. Returns its state';
+
+create function tasks.find_schedule(p_verb text, p_key text) returns tasks.schedules
+language plpgsql volatile
+as $$
+declare
+  v_schedule tasks.schedules;
+begin
+  select s.* into v_schedule from tasks.schedules s where s.key = p_key for update;
+  if not found then
+    perform tasks.refuse('TQ009', pg_catalog.format('%s: there is no schedule %L', p_verb, p_key));
+  end if;
+  return v_schedule;
+end
+$$;
+comment on function tasks.find_schedule(text, text) is 'Locks and returns a schedule, or raises that there is none';
+
+create function tasks.unschedule(key text) returns boolean
+language sql volatile
+as $$
+  with gone as (delete from tasks.schedules s where s.key = $1 returning s.key)
+  select exists (select from gone)
+$$;
+comment on function tasks.unschedule(text) is 'Removes a schedule; its tasks stay; false when there was none';
+
+create function tasks.pause_schedule(key text, reason text default null) returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+begin
+  perform tasks.find_schedule('pause_schedule', $1);
+  update tasks.schedules s set paused_at = tasks.clock(), paused_reason = $2 where s.key = $1 and s.paused_at is null;
+end
+$$;
+comment on function tasks.pause_schedule(text, text) is 'A paused schedule enqueues nothing until it is resumed';
+
+create function tasks.resume_schedule(key text, catch_up boolean default false) returns text
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_schedule tasks.schedules := tasks.find_schedule('resume_schedule', $1);
+  v_now      timestamptz := tasks.clock();
+begin
+  if v_schedule.paused_at is null then
+    return tasks.schedule_state(v_schedule);
+  end if;
+  v_schedule.paused_at := null;
+  if not coalesce($2, false) and v_schedule.next_at <= v_now then
+    -- From now on: what fell into the pause is passed over.
+    if v_schedule.every is not null then
+      v_schedule.next_at := tasks.next_on_grid(v_schedule.every, v_schedule.anchor, v_now);
+      if v_schedule.next_at > v_schedule.ends_at then
+        v_schedule.next_at := null;
+      end if;
+    else
+      v_schedule.next_at := null;
+      v_schedule.planned := false;
+    end if;
+  end if;
+  update tasks.schedules s set
+    paused_at = null, paused_reason = null, last_error = null, next_at = v_schedule.next_at, planned = v_schedule.planned
+  where s.key = $1;
+  perform pg_catalog.pg_notify('pg_tasks_control', 'schedules');
+  return tasks.schedule_state(v_schedule);
+end
+$$;
+comment on function tasks.resume_schedule(text, boolean) is
+  'Resumes a paused schedule, from now on, or with catch_up as if it had been missed. Returns its state';
+
+commit;

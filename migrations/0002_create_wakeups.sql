@@ -24,8 +24,8 @@ begin
   -- transactions, so it can err by a notification too many.
   if pg_catalog.pg_current_xact_id_if_assigned() is null then
     return null;
-  elsif case when tg_op operator(pg_catalog.=) 'INSERT' then pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid)
-      else pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) end operator(pg_catalog.=) 0
+  elsif (case when tg_op operator(pg_catalog.=) 'INSERT' then pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid)
+      else pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) end) operator(pg_catalog.=) 0
     and pg_catalog.current_setting('track_counts') operator(pg_catalog.=) 'on'
   then
     return null;

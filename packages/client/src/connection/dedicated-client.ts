@@ -3,6 +3,7 @@ import type { Client } from 'pg'
 import { ConnectionLostError, ReadOnlyServerError } from '../errors/connection-errors.js'
 import { isConnectionLost } from '../errors/is-transient.js'
 import { withDeadline } from '../timers/with-deadline.js'
+import { cancelStatement } from './cancel-statement.js'
 import type { Server } from './connection-source.js'
 import { createClient } from './create-client.js'
 import { watchReadOnly } from './read-only.js'
@@ -29,6 +30,8 @@ export class DedicatedClient {
   readonly #onLost: (reason: Error) => void
   readonly #ended: Promise<void>
   #connected = false
+  #running = false
+  #canceling: Promise<void> | undefined
   #lost: Error | undefined
   #ending = false
 
@@ -42,10 +45,10 @@ export class DedicatedClient {
     client.once('connect', () => {
       this.#connected = true
     })
-    client.on('error', (error: Error) => this.destroy(error))
+    client.on('error', (error: Error) => this.#lose(error))
     this.#ended = new Promise((resolve) => {
       client.once('end', () => {
-        this.destroy(new Error('Connection ended'))
+        this.#lose(new Error('Connection ended'))
         resolve()
       })
     })
@@ -83,10 +86,6 @@ export class DedicatedClient {
     return status !== null && status !== 'I'
   }
 
-  get lost(): boolean {
-    return this.#lost !== undefined
-  }
-
   /**
    * Runs one statement; the caller sees to it that none overlap.
    *
@@ -94,6 +93,7 @@ export class DedicatedClient {
    */
   async query(text: string, values: readonly unknown[], deadlineMs: number): Promise<QueryResult> {
     if (this.#lost !== undefined) throw this.#lostError(this.#lost, false)
+    this.#running = true
     try {
       return await withDeadline(this.#client.query(text, [...values]), deadlineMs, () => {
         this.destroy(new Error(`No answer within ${deadlineMs} ms`))
@@ -101,17 +101,17 @@ export class DedicatedClient {
       })
     } catch (error) {
       if (this.#lost === undefined && !isConnectionLost(error)) throw error
-      this.destroy(error instanceof Error ? error : new Error('Connection lost'))
+      this.#lose(error instanceof Error ? error : new Error('Connection lost'))
       throw this.#lostError(this.#lost ?? error, true)
+    } finally {
+      this.#running = false
     }
   }
 
-  /** Takes the connection for lost, for this reason, and closes the socket at once. */
+  /** Gives the connection up: cancels the statement that runs, and closes the socket at once. */
   destroy(reason: Error): void {
-    if (this.#lost !== undefined) return
-    this.#lost = reason
-    this.#destroySocket()
-    if (this.#connected && !this.#ending) this.#onLost(reason)
+    if (this.#running && this.#lost === undefined) this.#canceling = cancelStatement(this.#client, GOODBYE_MS)
+    this.#lose(reason)
   }
 
   /** Says goodbye to the server and closes the socket; ends in half a second at most, and leaves nothing open. */
@@ -125,7 +125,14 @@ export class DedicatedClient {
     } finally {
       this.#destroySocket()
     }
-    await this.#ended
+    await Promise.all([this.#ended, this.#canceling])
+  }
+
+  #lose(reason: Error): void {
+    if (this.#lost !== undefined) return
+    this.#lost = reason
+    this.#destroySocket()
+    if (this.#connected && !this.#ending) this.#onLost(reason)
   }
 
   #lostError(reason: unknown, mayHaveRun: boolean): ConnectionLostError {

@@ -10,7 +10,11 @@ let log: FailureLog
 beforeEach(() => {
   lines = []
   now = 0
-  const write = (level: LogLevel) => (fields: LogFields, message: string) => lines.push({ level, fields, message })
+  const write =
+    (level: LogLevel): Write =>
+    (fields, message) => {
+      lines.push({ level, fields, message })
+    }
   const [debug, info, warn, error] = logLevels.map(write) as [Write, Write, Write, Write]
   log = new FailureLog({ debug, info, warn, error }, { now: () => now })
 })

@@ -59,6 +59,7 @@ export class Listener {
     return Object.freeze({
       state: this.#state,
       listening: this.#state === 'listening',
+      proven: this.#state === 'listening' && this.#proven,
       lastPingAt: this.#lastPingAt,
       reconnects: Math.max(0, this.#ups - 1),
       server: this.#subscription?.server.address,

@@ -396,6 +396,9 @@ begin
   if not found then
     perform tasks.refuse_outcome(%3$s, 'reset', $1, null);
   end if;
+  if $2 is not null then
+    perform tasks.apply_reset_options(this.v_table_id::pg_catalog.regclass, $1, $2);
+  end if;
   if this.v_state = 'running' then
     perform tasks.notify_run(this.v_table_id::pg_catalog.regclass, $1, 'reset');
   end if;

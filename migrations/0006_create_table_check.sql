@@ -159,22 +159,25 @@ $$;
 comment on function tasks.check_table(regclass) is
   'What keeps a table from being a task table, with the statement that mends it, and whether register may run it';
 
-create function tasks.check_triggers(p_table regclass, p_notify boolean) returns table (problem text, remedy text)
+create function tasks.check_triggers(p_table regclass, p_notify boolean, p_marks boolean) returns table (problem text, remedy text)
 language sql stable
 as $$
   select w.problem, w.remedy
   from (values
-    ('pg_tasks_notify_insert', 'after insert on'),
-    ('pg_tasks_notify_update', 'after update of planned_to on')
-  ) as g (name, event)
+    ('pg_tasks_notify_insert', 'after insert on %s', 'notify_workers', p_notify),
+    ('pg_tasks_notify_update', 'after update of planned_to on %s', 'notify_workers', p_notify),
+    ('pg_tasks_marks_delete', 'after delete on %s referencing old table as gone', 'forget_marks', p_marks),
+    ('pg_tasks_marks_truncate', 'after truncate on %s', 'forget_marks', p_marks)
+  ) as g (name, event, function, wanted)
   left join pg_catalog.pg_trigger t on t.tgrelid = p_table and t.tgname = g.name
   cross join lateral (
     select pg_catalog.format('trigger %s is missing', g.name),
-      pg_catalog.format('create trigger %I %s %s for each statement execute function tasks.notify_workers()', g.name, g.event, tasks.quoted(p_table))
-    where p_notify and t.oid is null
+      pg_catalog.format('create trigger %I %s for each statement execute function tasks.%I()',
+        g.name, pg_catalog.format(g.event, tasks.quoted(p_table)), g.function)
+    where g.wanted and t.oid is null
     union all
     select pg_catalog.format('trigger %s is there', g.name), pg_catalog.format('drop trigger %I on %s', g.name, tasks.quoted(p_table))
-    where not p_notify and t.oid is not null
+    where not g.wanted and t.oid is not null
   ) as w (problem, remedy)
   union all
   -- The original's trigger would announce everything twice.
@@ -182,7 +185,7 @@ as $$
   from pg_catalog.pg_trigger t
   where t.tgrelid = p_table and t.tgname = 'notify_on_new' and t.tgfoid = 'tasks.notify_workers()'::pg_catalog.regprocedure
 $$;
-comment on function tasks.check_triggers(regclass, boolean) is 'Which notify triggers a task table lacks or has too many, with the statement that mends it';
+comment on function tasks.check_triggers(regclass, boolean, boolean) is 'Which triggers a task table lacks or has too many, with the statement that mends it';
 
 create function tasks.check_table_of_type(p_table regclass, p_notify boolean, out refused text, out remedies text[]) returns record
 language sql stable
@@ -191,7 +194,7 @@ as $$
   from (
     select t.problem, t.remedy, t.safe from tasks.check_table(p_table) t
     union all
-    select g.problem, g.remedy, true from tasks.check_triggers(p_table, p_notify) g
+    select g.problem, g.remedy, true from tasks.check_triggers(p_table, p_notify, true) g
   ) c
 $$;
 comment on function tasks.check_table_of_type(regclass, boolean) is

@@ -484,7 +484,7 @@ begin
       perform tasks.refuse('TQ003', pg_catalog.format('configure: %s can''t be %L: %s', $3, $4, sqlerrm));
   end;
   perform tasks.check_settings('configure', v_type);
-  perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(g.remedy) from tasks.check_triggers(v_type.table_id, v_type.notify) g));
+  perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(g.remedy) from tasks.check_triggers(v_type.table_id, v_type.notify, true) g));
   update tasks.types y set
     timeout = v_type.timeout, max_retries = v_type.max_retries, notification_interval = v_type.notification_interval,
     storage_time = v_type.storage_time, notify = v_type.notify, backoff_base = v_type.backoff_base,
@@ -508,7 +508,7 @@ begin
   perform tasks.forget_dropped();
   v_type := tasks.find_type($1, $2);
   if v_type.table_id is not null then
-    perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(g.remedy) from tasks.check_triggers(v_type.table_id, false) g));
+    perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(g.remedy) from tasks.check_triggers(v_type.table_id, false, false) g));
     perform tasks.drop_verbs(v_type.function_name);
     delete from tasks.leases l where l.table_id = v_type.table_id;
     delete from tasks.types y where y.table_id = v_type.table_id;

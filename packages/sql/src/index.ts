@@ -1,28 +1,58 @@
 export { type Connection, type KyselyLike, type Queryable, type QueryResult, toQueryable } from './connection.js'
 export { PgTasksSqlError, SQL_ERROR_CODES, type SqlErrorCode } from './errors.js'
+export { inShortTransaction } from './in-short-transaction.js'
 export type { AppliedMigration } from './migrate/applied-migrations.js'
 export { type MigrateResult, migrate } from './migrate/migrate.js'
 export type { MigrateOptions } from './migrate/migrate-options.js'
 export { MigrationError } from './migrate/migration-error.js'
 export { type MigrationStatus, migrationStatus } from './migrate/migration-status.js'
 export { quoteIdentifier } from './quote-identifier.js'
+export { type DueSchedule, dueSchedules, schedulesToReplan } from './schedules/due-schedules.js'
+export {
+  type FiringResult,
+  fireSchedules,
+  planSchedules,
+  type ScheduleFiring,
+  type SchedulePlan,
+} from './schedules/fire-schedules.js'
+export {
+  backfillSchedule,
+  listSchedules,
+  pauseSchedule,
+  resumeSchedule,
+  type StoredSchedule,
+  triggerSchedule,
+  unschedule,
+} from './schedules/manage-schedules.js'
+export { nextScheduleIn } from './schedules/next-schedule-in.js'
+export type { ScheduleRow } from './schedules/schedule-row.js'
+export { type NewSchedule, type ScheduleState, upsertSchedule } from './schedules/upsert-schedule.js'
 export { type AcquireOptions, acquire } from './statements/acquire.js'
 export { type CancelOptions, cancel } from './statements/cancel.js'
 export { type CleanOptions, clean, type FinalState } from './statements/clean.js'
 export { closeLease } from './statements/close-lease.js'
+export {
+  type FailedTask,
+  failedTasks,
+  type ResetFailedOptions,
+  resetFailed,
+  setOnFailure,
+} from './statements/dead-letters.js'
 export { describeType, type TypeDescription } from './statements/describe-type.js'
 export { type ColumnValues, type EnqueueOptions, enqueueMany } from './statements/enqueue.js'
 export { type FinishOptions, finish } from './statements/finish.js'
 export { finishMany, type Run, type UnfinishedOutcome } from './statements/finish-many.js'
 export { type GoneReason, type HeartbeatResult, heartbeat } from './statements/heartbeat.js'
+export { type Deleted, maintain } from './statements/maintain.js'
 export { type NextDue, nextDue } from './statements/next-due.js'
 export { prepareSession } from './statements/prepare-session.js'
 export { refreshType } from './statements/refresh-type.js'
 export { type RegisterOptions, register } from './statements/register.js'
 export { release } from './statements/release.js'
 export { rescue } from './statements/rescue.js'
-export { reset } from './statements/reset.js'
+export { type ResetOptions, reset } from './statements/reset.js'
 export { type RetryOptions, retry } from './statements/retry.js'
 export { fallAsleep, nothingInFlight, stayAwake, stopAwake, wakeUp } from './statements/sleep-locks.js'
+export { beginStep, markStep, type StepStart } from './statements/steps.js'
 export type { TaskTypeName } from './task-type-name.js'
 export type { FailureReason, TaskState, TemplateRow } from './template-row.js'

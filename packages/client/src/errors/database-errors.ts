@@ -91,6 +91,15 @@ export class FunctionNameError extends DatabaseRaisedError {
   }
 }
 
+/** No schedule has this key (SQLSTATE TQ009). */
+export class ScheduleNotFoundError extends DatabaseRaisedError {
+  override readonly name = 'ScheduleNotFoundError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('SCHEDULE_NOT_FOUND', message, details)
+  }
+}
+
 /** The table couldn't be locked for a change within a second; nothing was changed, so call again (SQLSTATE TQ008). */
 export class TableInUseError extends DatabaseRaisedError {
   override readonly name = 'TableInUseError'

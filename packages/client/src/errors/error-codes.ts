@@ -22,6 +22,7 @@ export const errorCodes = [
   'READ_ONLY_SERVER',
   'NOT_DELIVERING',
   'CLOSED',
+  'SCHEDULE_NOT_FOUND',
   'RUN_LIMIT',
   'WORKER_STOPPING',
   'NOT_SETTLED',

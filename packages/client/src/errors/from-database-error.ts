@@ -5,6 +5,7 @@ import {
   FunctionNameError,
   InvalidSqlArgumentError,
   MigrationError,
+  ScheduleNotFoundError,
   TableInUseError,
   TableShapeError,
   TaskNotFoundError,
@@ -25,6 +26,7 @@ const BY_SQLSTATE: Readonly<Record<string, MakeError>> = {
   TQ006: (message, details) => new ChangedMeanwhileError(message, details),
   TQ007: (message, details) => new FunctionNameError(message, details),
   TQ008: (message, details) => new TableInUseError(message, details),
+  TQ009: (message, details) => new ScheduleNotFoundError(message, details),
   TQ010: (message, details) => new MigrationError('MIGRATION_APPLIED', message, details),
   TQ012: (message, details) => new MigrationError('MIGRATION_REFUSED', message, details),
 }

@@ -1,0 +1,81 @@
+import type { Queryable } from '../connection.js'
+import { type ScheduleRow, scheduleColumns } from './schedule-row.js'
+import type { ScheduleState } from './upsert-schedule.js'
+
+/** A schedule as it stands in the database. */
+export interface StoredSchedule extends ScheduleRow {
+  readonly schema: string
+  readonly table: string
+  readonly columns: Readonly<Record<string, unknown>>
+  readonly overlap: 'allow' | 'skip' | 'buffer_one'
+  readonly jitterMs: number
+  readonly state: ScheduleState
+  readonly lastAt: Date | null
+  /** Missed occurrences that were passed over. */
+  readonly dropped: number
+  readonly pausedAt: Date | null
+  readonly pausedReason: string | null
+  readonly lastError: string | null
+}
+
+/** All schedules, or the one with this key. */
+export async function listSchedules(connection: Queryable, key?: string): Promise<StoredSchedule[]> {
+  const result = await connection.query(
+    `select ${scheduleColumns('s')}, coalesce(n.nspname, '') as "schema", coalesce(c.relname, '') as "table", s.columns, s.overlap,
+       1000 * date_part('epoch', s.jitter) as "jitterMs", tasks.schedule_state(s) as state, s.last_at as "lastAt",
+       s.dropped::double precision as dropped, s.paused_at as "pausedAt", s.paused_reason as "pausedReason", s.last_error as "lastError"
+     from tasks.schedules s
+     left join pg_class c on c.oid = s.table_id
+     left join pg_namespace n on n.oid = c.relnamespace
+     where $1::text is null or s.key = $1::text
+     order by s.key`,
+    [key ?? null],
+  )
+  return result.rows as StoredSchedule[]
+}
+
+/** Removes a schedule; its tasks stay. False if there was none. */
+export async function unschedule(connection: Queryable, key: string): Promise<boolean> {
+  const result = await connection.query('select tasks.unschedule($1::text) as gone', [key])
+  return (result.rows[0] as { gone: boolean }).gone
+}
+
+/** A paused schedule enqueues nothing until it is resumed. */
+export async function pauseSchedule(connection: Queryable, key: string, reason?: string): Promise<void> {
+  await connection.query('select tasks.pause_schedule($1::text, $2::text)', [key, reason ?? null])
+}
+
+/** Resumes a schedule: from now on, or with `catchUp` as if the pause had been an outage. */
+export async function resumeSchedule(
+  connection: Queryable,
+  key: string,
+  options: { readonly catchUp?: boolean } = {},
+): Promise<ScheduleState> {
+  const result = await connection.query('select tasks.resume_schedule($1::text, $2::boolean) as state', [
+    key,
+    options.catchUp ?? false,
+  ])
+  return (result.rows[0] as { state: ScheduleState }).state
+}
+
+/** Enqueues a task of the schedule now, beside its occurrences; with the same request id once. Returns the task's id. */
+export async function triggerSchedule(connection: Queryable, key: string, requestId?: string): Promise<string> {
+  const result = await connection.query('select tasks.trigger_schedule($1::text, $2::text)::text as id', [
+    key,
+    requestId ?? null,
+  ])
+  return (result.rows[0] as { id: string }).id
+}
+
+/** Enqueues those of the occurrences that have not run; returns how many. */
+export async function backfillSchedule(
+  connection: Queryable,
+  key: string,
+  occurrences: readonly Date[],
+): Promise<number> {
+  const result = await connection.query('select tasks.backfill_schedule($1::text, $2::timestamptz[]) as count', [
+    key,
+    occurrences,
+  ])
+  return (result.rows[0] as { count: number }).count
+}

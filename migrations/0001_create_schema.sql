@@ -137,6 +137,7 @@ create table tasks.template (
   run_worker       uuid,
   run_until        timestamptz,
   lost_count       smallint not null default 0,
+  held             boolean not null default false,
   failed_at        timestamptz,
   canceled_at      timestamptz,
   failure_reason   text,
@@ -163,6 +164,7 @@ comment on column tasks.template.run_token is 'Fencing token of the run; new at 
 comment on column tasks.template.run_worker is 'Worker that runs it, whose lease (tasks.leases) covers it; NULL when acquired without a worker';
 comment on column tasks.template.run_until is 'End of the lease when acquired without a worker; NULL when a worker''s lease covers it or the type has no timeout';
 comment on column tasks.template.lost_count is 'How often its lease ended without an outcome; from 2 on it is acquired alone';
+comment on column tasks.template.held is 'Whether it is kept back because its key has no room; written by the queue';
 comment on column tasks.template.failed_at is 'When it failed for good';
 comment on column tasks.template.canceled_at is 'When it was canceled';
 comment on column tasks.template.failure_reason is 'Why it failed for good: error, lost or run_limit';
@@ -175,10 +177,10 @@ comment on column tasks.template.traceparent is 'W3C trace context of the enqueu
 
 -- What acquire walks. Final and running rows are not in it, so its size is that of the waiting work.
 create index template_ready_idx on tasks.template (priority, planned_to, id)
-  where started_at is null and finished_at is null and failed_at is null and not canceled and lost_count < 2;
+  where started_at is null and finished_at is null and failed_at is null and not canceled and lost_count < 2 and not held;
 -- Suspects (lost twice or more) stand apart: nearly always empty.
 create index template_suspect_idx on tasks.template (planned_to, id)
-  where started_at is null and finished_at is null and failed_at is null and not canceled and lost_count >= 2;
+  where started_at is null and finished_at is null and failed_at is null and not canceled and lost_count >= 2 and not held;
 -- What rescue walks.
 create index template_running_idx on tasks.template (run_worker, run_until)
   where started_at is not null and finished_at is null and failed_at is null and not canceled;

@@ -131,7 +131,7 @@ begin
       -- Suspects run alone.
       v_picked := array(
         select t.id from %1$s t
-        where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2
+        where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2 and not t.held
           and t.planned_to <= this.v_now and t.id <> all (this.v_passed)
         order by t.planned_to, t.id limit 1 for no key update skip locked);
       v_passed := this.v_passed || this.v_picked;
@@ -143,7 +143,7 @@ begin
         continue when this.v_done[walk.v_priority];
         v_part := array(
           select t.id from %1$s t
-          where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count < 2
+          where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count < 2 and not t.held
             and t.priority = walk.v_priority - 1
             and t.planned_to <= this.v_now
             and (t.planned_to, t.id) > (this.v_at[walk.v_priority], this.v_id[walk.v_priority])
@@ -421,7 +421,7 @@ begin
   for v_priority in 0..3 loop
     v_due := (
       select t.planned_to from %1$s t
-      where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count < 2
+      where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count < 2 and not t.held
         and t.priority = walk.v_priority and t.planned_to >= this.v_floor
       order by t.planned_to limit 1);
     v_next := least(this.v_next, coalesce(this.v_due, 'infinity'));
@@ -429,7 +429,7 @@ begin
   if coalesce($2, true) then
     v_due := (
       select t.planned_to from %1$s t
-      where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2
+      where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2 and not t.held
       order by t.planned_to limit 1);
     v_next := least(this.v_next, coalesce(this.v_due, 'infinity'));
   end if;
@@ -522,7 +522,7 @@ begin
         and t.run_worker is null and t.run_until <= this.v_now);
   suspect_due := exists (
     select from %1$s t
-    where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2
+    where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2 and not t.held
       and t.planned_to <= this.v_now);
 end
 $body$)

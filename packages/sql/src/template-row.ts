@@ -23,6 +23,7 @@ export interface TemplateRow {
   readonly run_worker: string | null
   readonly run_until: Date | null
   readonly lost_count: number
+  readonly held: boolean
   readonly failed_at: Date | null
   readonly canceled_at: Date | null
   readonly failure_reason: FailureReason | null

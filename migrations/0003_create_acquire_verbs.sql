@@ -530,4 +530,29 @@ $source$;
 comment on function tasks.source_of_heartbeat(text, text) is
   'Source of heartbeat: renews the worker''s lease, names those of the given runs that are no longer its own, with the reason, and on request runs of its own that it did not give';
 
+-- An acquire under way holds the lease by its key share lock. Having waited for it, what it claimed is seen: the lease stays.
+create function tasks.close_lease(p_worker_id uuid, p_table_id oid) returns boolean
+language plpgsql volatile
+as $$
+declare
+  v_table text := tasks.quoted(p_table_id::regclass);
+  v_held  boolean := false;
+begin
+  perform from tasks.leases l where l.worker_id = p_worker_id and l.table_id = p_table_id::regclass for update;
+  if not found then
+    return true;
+  end if;
+  if v_table is not null then
+    execute pg_catalog.format('select exists (select from %s t where t.started_at is not null and t.finished_at is null
+      and t.failed_at is null and not t.canceled and t.run_worker = $1)', v_table)
+    into v_held using p_worker_id;
+  end if;
+  if not v_held then
+    delete from tasks.leases l where l.worker_id = p_worker_id and l.table_id = p_table_id::regclass;
+  end if;
+  return not v_held;
+end
+$$;
+comment on function tasks.close_lease(uuid, oid) is 'Gives a worker''s lease back; false, and it stays, while the worker has running tasks of the type';
+
 commit;

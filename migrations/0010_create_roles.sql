@@ -60,7 +60,7 @@ begin
   end if;
   if $2 = 'worker' then
     v_grants := v_grants || array[
-      'insert, update, delete on tasks.leases',
+      'insert, update, delete on tasks.leases', 'select, insert, update, delete on tasks.schedules, tasks.occurrences', 'select, insert, delete on tasks.marks',
       'execute on function tasks.fall_asleep(oid), tasks.wake_up(oid), tasks.nothing_in_flight(oid), tasks.stay_awake(oid), tasks.stop_awake(oid), tasks.refresh(oid)'];
   end if;
   -- An identity needs no grant; the sequence of a column made with serial does.

@@ -2,6 +2,7 @@ import { Pool } from 'pg'
 import { describe, expect, it } from 'vitest'
 import type { ConnectionOptions } from '../../../packages/client/src/connection/connection-options.js'
 import { ConnectionSource, resolveConnection } from '../../../packages/client/src/connection/connection-source.js'
+import { createClient } from '../../../packages/client/src/connection/create-client.js'
 import { InvalidOptionError } from '../../../packages/client/src/errors/invalid-option-error.js'
 
 const resolve = (options: unknown) => resolveConnection('Worker', options as ConnectionOptions)
@@ -34,6 +35,30 @@ describe('resolveConnection', () => {
     expect(servers).toEqual([{ config: { connectionString }, address }])
   })
 
+  it('means by a string what node-postgres makes of it', () => {
+    const made = (connectionString: string) => {
+      const { current } = resolve({ connectionString })
+      const { client } = createClient(current.config, 'test')
+      const { host, port, user, database, password } = client
+      return { host, port, user, database, password }
+    }
+    const encoded = made('postgres://u:p%40ss%23w%3Ao%2Frd%25@db.example.com:6432/shop')
+    const address = { host: 'db.example.com', port: 6432, user: 'u', database: 'shop' }
+    expect(encoded).toEqual({ ...address, password: 'p@ss#w:o/rd%' })
+    expect(made('postgres:///shop?host=/path/to/socket&user=u')).toMatchObject({
+      host: '/path/to/socket',
+      user: 'u',
+      database: 'shop',
+    })
+    expect(made('postgres://u:p@%2Fpath/shop')).toMatchObject({
+      host: '/path',
+      user: 'u',
+      database: 'shop',
+      password: 'p',
+    })
+    expect(made('/path shop')).toMatchObject({ host: '/path', database: 'shop' })
+  })
+
   it.each([
     ['host=/tmp dbname=x password=hunter2', /key=value.*postgres:\/\/\/database\?host=\/tmp/],
     ['  dbname = x', /key=value/],
@@ -62,7 +87,7 @@ describe('resolveConnection', () => {
   })
 
   it('wants to be told where the database is', () => {
-    expect(refusalOf({}).message).toMatch(/Give it, or "connectionConfig", or a "pool"/)
+    expect(refusalOf({}).message).toMatch(/is missing: give it .*, or "connectionConfig", or a "pool"/)
   })
 
   it('takes an empty configuration for the PG environment', () => {

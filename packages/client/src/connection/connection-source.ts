@@ -63,7 +63,8 @@ export function resolveConnection(owner: string, options: ConnectionOptions): Co
   const strings = connectionStrings(owner, options)
   const base = connectionConfig ?? (strings.length === 0 && pool !== undefined ? poolConfig(owner, pool) : undefined)
   if (strings.length === 0 && base === undefined) {
-    throw new InvalidOptionError(owner, 'connectionString', 'is missing. Give it, or "connectionConfig", or a "pool".')
+    const problem = 'is missing: give it (is its environment variable set?), or "connectionConfig", or a "pool".'
+    throw new InvalidOptionError(owner, 'connectionString', problem)
   }
   const [first, ...rest] = strings.map((connectionString): Server => serverOf({ ...base, connectionString }))
   const warnings = strings.filter((url) => base?.ssl !== undefined && connectionStringSetsSsl(url)).map(sslWarning)

@@ -20,21 +20,38 @@ export class Listening {
 
   /** The payloads of all notifications that were sent while the act ran. */
   async heardDuring(act: () => Promise<unknown>): Promise<string[]> {
-    const marker = `marker ${++this.#markers}`
+    await this.#untilMarker()
     const heard: string[] = []
-    let listener: (notification: Notification) => void = () => {}
-    const end = new Promise<void>((resolve) => {
-      listener = ({ payload = '' }) => (payload === marker ? resolve() : heard.push(payload))
-    })
+    const listener = ({ payload = '' }: Notification) => {
+      if (!payload.startsWith(MARKER)) heard.push(payload)
+    }
     this.#listener.on('notification', listener)
     try {
       await act()
-      // Notifications come in the order of the commits.
-      await this.#announcer.query(`select pg_notify('pg_tasks', $1)`, [marker])
-      await within(end, { what: 'the marker behind the notifications' })
+      await this.#untilMarker()
     } finally {
       this.#listener.off('notification', listener)
     }
     return heard
   }
+
+  /** Until all that was committed so far is heard: notifications come in the order of the commits. */
+  async #untilMarker(): Promise<void> {
+    const marker = `${MARKER}${++this.#markers}`
+    let listener: (notification: Notification) => void = () => {}
+    const heard = new Promise<void>((resolve) => {
+      listener = ({ payload }) => {
+        if (payload === marker) resolve()
+      }
+    })
+    this.#listener.on('notification', listener)
+    try {
+      await this.#announcer.query(`select pg_notify('pg_tasks', $1)`, [marker])
+      await within(heard, { what: 'the marker behind the notifications' })
+    } finally {
+      this.#listener.off('notification', listener)
+    }
+  }
 }
+
+const MARKER = 'marker '

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
 import { createTaskType } from '../sql/create-task-type.js'
-import { valueOf } from '../sql/rows-of.js'
+import { scalarOf } from '../sql/rows-of.js'
 import { Listening } from './heard.js'
 
 let database: TestDatabase
@@ -79,7 +79,7 @@ describe('Nobody of ours is awake: a commit that enqueues', () => {
 
   it('notifies nobody where the type is registered so', async () => {
     expect(await heard(`insert into tasks.silent (payload) values ('a')`)).toEqual([])
-    expect(await valueOf(database.pool, `select count(*)::int from tasks.acquire_tasks_silent(10)`)).toBe(1)
+    expect(await scalarOf(database.pool, `select count(*)::int from tasks.acquire_tasks_silent(10)`)).toBe(1)
     await client.query(`select tasks.configure('tasks', 'silent', 'notify', 'true')`)
     expect(await heard(`insert into tasks.silent (payload) values ('b')`)).toEqual(['tasks.silent'])
     await client.query(`select tasks.configure('tasks', 'silent', 'notify', 'false')`)
@@ -151,7 +151,7 @@ describe('The sleep locks', () => {
     expect(await heard(`insert into tasks.letter (payload) values ('r')`)).toEqual([])
     const gone = new Promise<void>((resolve) => worker.once('end', () => resolve()))
     await database.pool.query('select pg_terminate_backend($1, 5000)', [
-      await valueOf(worker, 'select pg_backend_pid()'),
+      await scalarOf(worker, 'select pg_backend_pid()'),
     ])
     await gone
     expect(await heard(`insert into tasks.letter (payload) values ('s')`)).toEqual([LETTER])
@@ -159,18 +159,18 @@ describe('The sleep locks', () => {
 
   it('are held by one worker as the promise to look, and by any number as sleep', async () => {
     const [first, second] = [await database.client(), await database.client()]
-    expect(await valueOf(first, `select tasks.stay_awake(${table})`)).toBe(true)
-    expect(await valueOf(second, `select tasks.stay_awake(${table})`)).toBe(false)
+    expect(await scalarOf(first, `select tasks.stay_awake(${table})`)).toBe(true)
+    expect(await scalarOf(second, `select tasks.stay_awake(${table})`)).toBe(false)
     await first.query(`select tasks.fall_asleep(${table})`)
     await second.query(`select tasks.fall_asleep(${table})`)
-    expect(await valueOf(first, `select tasks.stop_awake(${table})`)).toBe(true)
-    expect(await valueOf(second, `select tasks.stay_awake(${table})`)).toBe(true)
+    expect(await scalarOf(first, `select tasks.stop_awake(${table})`)).toBe(true)
+    expect(await scalarOf(second, `select tasks.stay_awake(${table})`)).toBe(true)
     await Promise.all([first.end(), second.end()])
   })
 
   it('tell a worker whether a transaction that enqueued is still open, of whatever isolation', async () => {
     const worker = await database.client()
-    const quiet = () => valueOf(worker, `select tasks.nothing_in_flight(${table})`)
+    const quiet = () => scalarOf(worker, `select tasks.nothing_in_flight(${table})`)
     for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
       await client.query(`begin isolation level ${isolation}`)
       expect(await quiet()).toBe(true)
@@ -181,7 +181,7 @@ describe('The sleep locks', () => {
     }
     // And leaves no lock behind.
     expect(
-      await valueOf(
+      await scalarOf(
         database.pool,
         `select count(*)::int from pg_locks where locktype = 'advisory' and objid = ${table}`,
       ),

@@ -166,10 +166,11 @@ export function aborted(signal: AbortSignal): Promise<unknown> {
 }
 
 afterEach(async () => {
+  const workers = [...started]
+  started.clear()
   await Promise.all(
-    [...started].map(({ worker }) =>
+    workers.map(({ worker }) =>
       within(worker.stop({ timeoutMs: 0 }), { timeoutMs: 15_000, what: 'stop() after the test' }),
     ),
   )
-  started.clear()
 })

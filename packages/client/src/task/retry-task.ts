@@ -1,4 +1,5 @@
 import type { RetryOptions } from '@pg-tasks/sql'
+import { checkRetryTime } from './check-delay.js'
 
 /** What a handler may say about its next execution. */
 export type RetryTaskOptions = Pick<RetryOptions, 'delayMs' | 'plannedTo' | 'comment'> & { readonly cause?: unknown }
@@ -13,11 +14,13 @@ export class RetryTask extends Error {
   override readonly name = 'RetryTask'
   readonly options: RetryTaskOptions
 
+  /** @throws InvalidArgumentError if the time can't be used */
   constructor(options: RetryTaskOptions = {}) {
     super(
       options.comment ?? 'The task asked to be retried',
       options.cause === undefined ? undefined : { cause: options.cause },
     )
+    checkRetryTime(options)
     this.options = options
   }
 }

@@ -1,4 +1,14 @@
+import type { Connection } from '@pg-tasks/sql'
 import type { Logger } from '../logger/logger.js'
+
+/** What the function of a step is given. */
+export interface StepContext {
+  /**
+   * For an outside service that recognises repetitions: the same at every attempt of the task, and different in every other
+   * task, step and database (also in a copy of this one that was restored elsewhere). 32 hexadecimal digits.
+   */
+  readonly idempotencyKey: string
+}
 
 /** What a handler is given besides its task. */
 export interface TaskContext {
@@ -11,4 +21,19 @@ export interface TaskContext {
   readonly attempt: number
   /** The worker's logger. */
   readonly logger: Logger
+  /**
+   * Does a step once: if an earlier attempt did and marked it, its value is returned and `work` isn't called; else `work` runs
+   * and the mark is written. Between the two lies the one gap in which the process may die: hand `idempotencyKey` to the
+   * outside service, and it is closed there too.
+   *
+   * The value is stored as JSON; what JSON can't hold comes back as null.
+   *
+   * @throws TaskNotRunningError if the task is no longer this run's; what `work` throws
+   */
+  once<Value>(step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
+  /**
+   * The same, with the mark written in the caller's transaction: it is there if and only if the transaction commits, so a step
+   * whose work is in that transaction too has no gap at all.
+   */
+  once<Value>(connection: Connection, step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
 }

@@ -6,18 +6,25 @@ import {
   clean,
   type EnqueueOptions,
   enqueueMany,
+  type FailedTask,
+  failedTasks,
   finish,
   type Queryable,
+  type ResetFailedOptions,
+  type ResetOptions,
   type RetryOptions,
   reset,
+  resetFailed,
   retry,
+  setOnFailure,
   type TaskState,
   toQueryable,
 } from '@pg-tasks/sql'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import { checkDelay, checkRetryTime } from './check-delay.js'
 import type { Claimed, Columns, NewTask } from './claimed.js'
-import { runsOf } from './held-runs.js'
+import { type HeldRun, runsOf, type SettledByHandler } from './held-runs.js'
 import { snakeCase } from './snake-case.js'
 import type { TaskContext } from './task-context.js'
 import { normalizeId, type TaskOrId } from './task-id.js'
@@ -96,7 +103,7 @@ export abstract class Task<Own extends Columns = object> {
    * @throws TaskNotFoundError if there is no such task
    */
   async finish(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<void> {
-    const { id, token } = this.#settle(task)
+    const { id, token } = this.#settle(task, 'finish')
     await this.#ask(connection, (queryable) => finish(queryable, this.options, id, { ...options, token }))
   }
 
@@ -107,9 +114,11 @@ export abstract class Task<Own extends Columns = object> {
    * @throws TaskNotRunningError, TaskNotFoundError as {@link Task.finish}
    */
   async retry(connection: Connection, task: TaskOrId, options: Omit<RetryOptions, 'token'> = {}): Promise<TaskState> {
-    checkDelay(options.delayMs)
-    const { id, token } = this.#settle(task)
-    return this.#ask(connection, (queryable) => retry(queryable, this.options, id, { ...options, token }))
+    checkRetryTime(options)
+    const { id, token, run } = this.#settle(task, 'retry')
+    const state = await this.#ask(connection, (queryable) => retry(queryable, this.options, id, { ...options, token }))
+    if (run !== undefined) run.settled = { verb: 'retry', state }
+    return state
   }
 
   /**
@@ -120,7 +129,7 @@ export abstract class Task<Own extends Columns = object> {
    * @throws TaskNotFoundError if there is no such task
    */
   async cancel(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<TaskState> {
-    const { id, token } = this.#settle(task)
+    const { id, token } = this.#settle(task, 'cancel')
     return this.#ask(connection, (queryable) => cancel(queryable, this.options, id, { ...options, token }))
   }
 
@@ -131,8 +140,8 @@ export abstract class Task<Own extends Columns = object> {
    * @throws ChangedMeanwhileError if it ended while the call waited for its row
    * @throws TaskNotFoundError if there is no such task
    */
-  async reset(connection: Connection, task: TaskOrId): Promise<TaskState> {
-    return this.#ask(connection, (queryable) => reset(queryable, this.options, idOf(task)))
+  async reset(connection: Connection, task: TaskOrId, options: ResetOptions = {}): Promise<TaskState> {
+    return this.#ask(connection, (queryable) => reset(queryable, this.options, idOf(task), options))
   }
 
   /**
@@ -143,16 +152,41 @@ export abstract class Task<Own extends Columns = object> {
     return this.#ask(connection, (queryable) => clean(queryable, this.options, options))
   }
 
+  /**
+   * Tasks that failed for good, newest first.
+   *
+   * @param options.limit - defaults to 100
+   * @param options.before - for the next page: `failedAt` of the last one
+   */
+  async failed(
+    connection: Connection,
+    options: { readonly limit?: number; readonly before?: Date } = {},
+  ): Promise<FailedTask[]> {
+    return this.#ask(connection, (queryable) => failedTasks(queryable, this.options, options))
+  }
+
+  /** Resets the failed tasks that meet a condition, or all; with `preview` it only counts them. Returns how many. */
+  async resetFailed(connection: Connection, options: ResetFailedOptions = {}): Promise<number> {
+    return this.#ask(connection, (queryable) => resetFailed(queryable, this.options, options))
+  }
+
+  /**
+   * From now on, whoever fails a task of this type for good enqueues one of the target type in the same statement: the columns
+   * that both have by name, and `failed_table`, `failed_id`, `failed_reason`, `failed_error` where the target has them. Null:
+   * no more.
+   */
+  async setOnFailure(connection: Connection, target: Task<never> | Task<object> | null): Promise<void> {
+    return this.#ask(connection, (queryable) => setOnFailure(queryable, this.options, target?.options ?? null))
+  }
+
   /** The token that fences the call: the task's own, or the one that this process holds for the id. */
-  #settle(task: TaskOrId): { readonly id: string; readonly token: string | undefined } {
+  #settle(task: TaskOrId, verb: SettledByHandler['verb']): Fenced {
     const id = idOf(task)
     const run = runsOf(this).get(id)
     const given = typeof task === 'object' ? (task.run_token ?? undefined) : undefined
-    if (run !== undefined && (given === undefined || given === run.token)) {
-      run.settledByHandler = true
-      return { id, token: run.token }
-    }
-    return { id, token: given }
+    if (run === undefined || (given !== undefined && given !== run.token)) return { id, token: given, run: undefined }
+    run.settled = { verb }
+    return { id, token: run.token, run }
   }
 
   async #ask<Value>(connection: Connection, statement: (queryable: Queryable) => Promise<Value>): Promise<Value> {
@@ -165,6 +199,13 @@ export abstract class Task<Own extends Columns = object> {
   }
 }
 
+interface Fenced {
+  readonly id: string
+  readonly token: string | undefined
+  /** The run of this process that acts. */
+  readonly run: HeldRun | undefined
+}
+
 function idOf(task: TaskOrId): string {
   if (typeof task === 'object' && task !== null) return normalizeId(task.id)
   return normalizeId(task)
@@ -175,12 +216,6 @@ function queryableOf(connection: Connection): Queryable {
     return toQueryable(connection)
   } catch (error) {
     throw new InvalidArgumentError('connection', (error as Error).message.replace(/^connection /, ''), { cause: error })
-  }
-}
-
-function checkDelay(delayMs: number | undefined): void {
-  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
-    throw new InvalidArgumentError('delayMs', `must be a number of milliseconds, 0 or more, not ${delayMs}.`)
   }
 }
 

@@ -1,7 +1,9 @@
+import type { Connection } from '@pg-tasks/sql'
 import type { Logger } from '../logger/logger.js'
 import type { Claimed } from '../task/claimed.js'
-import type { HeldRun } from '../task/held-runs.js'
-import type { TaskContext } from '../task/task-context.js'
+import type { HeldRun, SettledByHandler } from '../task/held-runs.js'
+import type { StepContext, TaskContext } from '../task/task-context.js'
+import type { Steps } from './steps.js'
 
 /** Where a run stands: acquired, with its handler, being settled, or out of this worker's hands. */
 export type RunPhase = 'queued' | 'running' | 'settling' | 'gone'
@@ -15,23 +17,25 @@ export class ActiveRun implements HeldRun, TaskContext {
   readonly logger: Logger
   readonly suspect: boolean
   phase: RunPhase = 'queued'
-  settledByHandler = false
+  settled: SettledByHandler | undefined
+  /** How often its outcome could not be written. */
+  failures = 0
   startedAt = 0
   durationMs = 0
-  /** Cancels the timer of the run limit. */
-  cancelLimit: (() => void) | undefined
-  /** Set when the run limit's grace is over and the task was given back under a running handler. */
-  overran = false
+  /** Cancels the timer of the run limit, or of the grace after an abort. */
+  cancelTimer: (() => void) | undefined
   #controller: AbortController | undefined
   #abortReason: Error | undefined
+  readonly #steps: Steps
 
-  constructor(row: Claimed, logger: Logger) {
+  constructor(row: Claimed, logger: Logger, steps: Steps) {
     this.id = row.id
     this.token = row.run_token
     this.row = row
     this.attempt = row.execution_count
     this.logger = logger
     this.suspect = row.lost_count >= 2
+    this.#steps = steps
   }
 
   /** Made when it is first asked for: most handlers never do, and a controller each would cost a tenth of a fast one. */
@@ -52,5 +56,16 @@ export class ActiveRun implements HeldRun, TaskContext {
     if (this.#abortReason !== undefined) return
     this.#abortReason = reason
     this.#controller?.abort(reason)
+  }
+
+  once<Value>(step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
+  once<Value>(connection: Connection, step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
+  once(
+    ...args:
+      | [step: string, work: (context: StepContext) => Promise<unknown>]
+      | [connection: Connection, step: string, work: (context: StepContext) => Promise<unknown>]
+  ): Promise<never> {
+    const [connection, step, work] = args.length === 3 ? args : [undefined, ...args]
+    return this.#steps.once(this, connection, step, work) as Promise<never>
   }
 }

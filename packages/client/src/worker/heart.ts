@@ -1,6 +1,7 @@
 import type { GoneReason, HeartbeatResult } from '@pg-tasks/sql'
-import { closeLease, heartbeat, type Run, release, type TypeDescription } from '@pg-tasks/sql'
+import { closeLease, heartbeat, type Queryable, type Run, release, type TypeDescription } from '@pg-tasks/sql'
 import { describeThrown } from '../errors/describe-thrown.js'
+import { sleep } from '../timers/sleep.js'
 import { startTimer } from '../timers/start-timer.js'
 import { type TypeContext, typeReference } from './type-context.js'
 
@@ -10,6 +11,9 @@ const TICK_MS = 1_000
 /** Every so many beats the worker asks for runs under its lease that it doesn't know. */
 const BEATS_PER_SEARCH = 3
 
+/** How long the end of a heart waits for a beat that is under way, in milliseconds. */
+const LAST_BEAT_MS = 1_000
+
 /** What a heart tells its runner. */
 export interface HeartListener {
   /** The runs that are held now. */
@@ -18,11 +22,18 @@ export interface HeartListener {
   readonly onGone: (id: string, token: string, reason: GoneReason) => void
   readonly onRescueDue: () => void
   readonly onSuspectDue: () => void
+  /** While runs are held, at least once a second. */
+  readonly onTick: () => void
+  /** After each beat: what is known of the type may have changed. */
+  readonly onBeat: () => Promise<void>
+  readonly onFailed: (error: unknown) => void
+  /** Nothing is held any more: the lease may be given back. */
+  readonly onIdle: () => void
 }
 
 /**
- * Renews the worker's lease of one type while it holds runs of it, and learns which of them are no longer its own. Idle
- * workers beat no more and give their lease back.
+ * Renews the worker's lease of one type while it holds runs of it, and learns which of them are no longer its own. An idle
+ * worker's heart stands still.
  */
 export class Heart {
   readonly #context: TypeContext
@@ -35,7 +46,7 @@ export class Heart {
   #beating: Promise<void> | undefined
   #beatAgain = false
   #beats = 0
-  #searchAtOnce = false
+  #searchUntil = 0
   #leaseOpen = false
 
   constructor(context: TypeContext, type: () => TypeDescription, intervalMs: () => number, listener: HeartListener) {
@@ -45,17 +56,24 @@ export class Heart {
     this.#listener = listener
   }
 
+  /** Whether a lease may be open that nothing needs. */
+  get idle(): boolean {
+    return this.#leaseOpen && this.#cancelTick === undefined
+  }
+
   /** Runs were acquired: the lease is open, and must be kept. */
   start(): void {
     this.#leaseOpen = true
     if (this.#cancelTick !== undefined) return
+    // The first beat comes soon: the type's timeout may have been shortened since it was learned.
     this.#note()
+    this.#lastBeatAt -= this.#intervalMs()
     this.#tick()
   }
 
-  /** An acquire ended without an answer: it may have claimed tasks that nobody knows. */
+  /** An acquire ended without an answer: it may have claimed tasks that nobody knows. They show once half a lease is over. */
   searchStrays(): void {
-    this.#searchAtOnce = true
+    this.#searchUntil = performance.now() + (this.#type().timeoutMs ?? 60_000)
     this.start()
   }
 
@@ -75,13 +93,25 @@ export class Heart {
     return this.#beating
   }
 
-  /** Stops beating; gives the lease back if nothing is held. */
+  /** Stops beating. */
   async stop(): Promise<void> {
     this.#cancelTick?.()
     this.#cancelTick = undefined
     this.#beatAgain = false
-    await this.#beating
-    if (this.#holdsNothing()) await this.#close()
+    if (this.#beating !== undefined) await Promise.race([this.#beating, sleep(LAST_BEAT_MS, { unref: true })])
+  }
+
+  /**
+   * Gives the lease back. Only for whoever acquires, and between two acquires: a task whose worker has no lease is taken by the
+   * next rescue.
+   */
+  async close(connection: Queryable): Promise<void> {
+    this.#leaseOpen = false
+    try {
+      await closeLease(connection, this.#type().tableId, this.#context.workerId)
+    } catch (error) {
+      this.#context.logger.debug({ error: describeThrown(error) }, 'A lease was left to end by itself')
+    }
   }
 
   #tick(): void {
@@ -89,6 +119,7 @@ export class Heart {
       Math.min(TICK_MS, this.#intervalMs()),
       () => {
         this.#tick()
+        this.#listener.onTick()
         if (this.#due()) void this.beat()
       },
       { unref: true },
@@ -108,30 +139,33 @@ export class Heart {
   }
 
   async #beatOnce(): Promise<void> {
-    if (this.#holdsNothing() && !this.#searchAtOnce) {
+    const searching = performance.now() < this.#searchUntil
+    if (this.#holdsNothing() && !searching) {
       this.#cancelTick?.()
       this.#cancelTick = undefined
-      await this.#close()
+      this.#listener.onIdle()
       return
     }
     this.#note()
     const runs = [...this.#listener.held()]
     this.#beats += 1
-    const findStrays = this.#searchAtOnce || this.#beats % BEATS_PER_SEARCH === 0
+    const findStrays = searching || this.#beats % BEATS_PER_SEARCH === 0
+    const { beating, workerId, failures, events } = this.#context
     try {
-      const { beating, workerId, failures } = this.#context
       const result = await heartbeat(beating, this.#type(), workerId, runs, { findStrays })
       failures.recovered(`heartbeat ${this.#type().table}`, 'Leases are renewed again')
       await this.#hear(result, new Map(runs.map((run) => [run.id, run.token])))
+      await this.#listener.onBeat()
     } catch (error) {
       // Tried again at the next tick; a lease that nobody took stays good.
       this.#lastBeatAt = performance.now() - this.#intervalMs() + Math.min(TICK_MS, this.#intervalMs() / 4)
-      this.#context.failures.failed(
+      failures.failed(
         `heartbeat ${this.#type().table}`,
         { ...typeReference(this.#type()), error: describeThrown(error) },
         'A lease could not be renewed; trying again',
       )
-      this.#context.events.emit('error', error, typeReference(this.#type()))
+      events.emit('error', error, typeReference(this.#type()))
+      this.#listener.onFailed(error)
     }
   }
 
@@ -140,25 +174,12 @@ export class Heart {
     if (result.rescueDue) this.#listener.onRescueDue()
     if (result.suspectDue) this.#listener.onSuspectDue()
     const strays = result.strays.filter((stray) => !this.#listener.holds(stray.id))
-    if (strays.length > 0) {
-      this.#context.logger.warn(
-        { ...typeReference(this.#type()), count: strays.length },
-        'Tasks were acquired by a call whose answer was lost; giving them back',
-      )
-      await release(this.#context.beating, this.#type(), strays)
-    }
-    // Strays show only once they are older than half a lease.
-    if (this.#searchAtOnce && this.#beats % BEATS_PER_SEARCH === 0) this.#searchAtOnce = false
-  }
-
-  async #close(): Promise<void> {
-    if (!this.#leaseOpen) return
-    this.#leaseOpen = false
-    try {
-      await closeLease(this.#context.beating, this.#type().tableId, this.#context.workerId)
-    } catch (error) {
-      this.#context.logger.debug({ error: describeThrown(error) }, 'A lease was left to end by itself')
-    }
+    if (strays.length === 0) return
+    this.#context.logger.warn(
+      { ...typeReference(this.#type()), count: strays.length },
+      'Tasks were acquired by a call whose answer was lost; giving them back',
+    )
+    await release(this.#context.beating, this.#type(), strays)
   }
 
   #holdsNothing(): boolean {

@@ -23,6 +23,11 @@ export class Prefetch {
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + NEWEST * (durationMs - this.#meanMs)
   }
 
+  /** Notes that no slot has become free for so long: what went before says nothing any more. */
+  stalled(durationMs: number): void {
+    this.#meanMs = Math.max(this.#meanMs ?? 0, durationMs)
+  }
+
   /** Tasks to hold ahead now. */
   get ahead(): number {
     if (this.#meanMs === undefined) return 0

@@ -1,42 +1,53 @@
-import { cancel, finishMany, heartbeat, release, retry, type TypeDescription } from '@pg-tasks/sql'
+import { finishMany, heartbeat, release, type TypeDescription } from '@pg-tasks/sql'
 import { backoffDelay } from '../backoff/backoff.js'
 import { TaskNotFoundError, TaskNotRunningError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
-import { isTransient } from '../errors/is-transient.js'
-import { NotSettledError, WorkerStoppingError } from '../errors/run-errors.js'
+import { WorkerStoppingError } from '../errors/run-errors.js'
 import { sleep } from '../timers/sleep.js'
+import { wait } from '../timers/wait.js'
 import type { ActiveRun } from './active-run.js'
-import type { Outcome } from './outcome.js'
-import { type TypeContext, taskReference, typeReference } from './type-context.js'
+import { failureKind } from './failure-kind.js'
+import type { Outcome, SingleOutcome } from './outcome.js'
+import { OutcomeReport } from './outcome-report.js'
+import { type TypeContext, typeReference } from './type-context.js'
+import { writeOutcome } from './write-outcome.js'
 
-/** Most runs in one finish. */
+/** Most runs in one statement. */
 const MOST_AT_ONCE = 1_000
 
 const RETRY_WAIT = { baseMs: 50, maxMs: 5_000 }
 /** For errors that somebody has to mend: revoked rights, a trigger that refuses. */
-const PERMANENT_WAIT = { baseMs: 1_000, maxMs: 60_000 }
+const MENDING_WAIT = { baseMs: 500, maxMs: 10_000 }
+
+interface Look {
+  readonly run: ActiveRun
+  readonly otherwise: SingleOutcome | undefined
+}
 
 /**
  * Brings outcomes to the database: finishes in batches, the rest one by one, each in a fresh transaction. An outcome that
  * can't be written yet is tried again until it is written or the task is no longer this run's; until then the run is held,
- * because the worker's lease covers it.
+ * because the worker's lease covers it. No outcome waits for another one's row.
  */
 export class Settler {
   readonly #context: TypeContext
   readonly #type: () => TypeDescription
   readonly #onSettled: (run: ActiveRun) => void
-  readonly #finishing: ActiveRun[] = []
-  readonly #looking: Array<{ readonly run: ActiveRun; readonly error: unknown }> = []
-  #flushing: Promise<void> | undefined
-  #single: Promise<void> = Promise.resolve()
+  readonly #report: OutcomeReport
   readonly #abandoned = new AbortController()
+  #finishing: ActiveRun[] = []
+  #looking: Look[] = []
+  #flushing = false
+  #failures = 0
   #unsettled = 0
+  #onDrained: () => void = () => {}
 
   constructor(context: TypeContext, type: () => TypeDescription, onSettled: (run: ActiveRun) => void) {
     this.#context = context
     this.#type = type
     this.#onSettled = onSettled
+    this.#report = new OutcomeReport(context, type)
   }
 
   /** Runs whose handler has ended and whose outcome isn't written yet. */
@@ -52,225 +63,164 @@ export class Settler {
         this.#flush()
         return
       case 'look':
-        this.#looking.push({ run, error: outcome.error })
+        this.#looking.push({ run, otherwise: outcome.otherwise })
         this.#flush()
         return
       case 'retry':
       case 'cancel':
       case 'release':
-        this.#single = this.#single.then(() => this.#settleAlone(run, outcome))
+        void this.#settleAlone(run, outcome)
     }
   }
 
-  /** Gives runs back that were not started. */
-  async releaseUnstarted(runs: readonly ActiveRun[]): Promise<void> {
+  /** Gives runs back that were not started, in one statement. */
+  release(runs: readonly ActiveRun[]): void {
     if (runs.length === 0) return
-    await this.#untilAnswered(() => release(this.#context.settling, this.#type(), runs))
-    for (const run of runs) this.#context.events.emit('released', taskReference(this.#type(), run))
+    this.#unsettled += runs.length
+    void this.#orAbandoned(async () => {
+      const released = new Set(await this.#untilWritten(() => release(this.#context.settling, this.#type(), runs)))
+      for (const run of runs) {
+        if (released.has(run.id)) this.#report.released(run)
+        this.#done(run)
+      }
+    })
   }
 
-  /** Waits until every outcome so far is written. */
-  async drain(): Promise<void> {
-    while (this.#unsettled > 0 && !this.#abandoned.signal.aborted) {
-      await this.#flushing
-      await this.#single
+  /** Waits until every outcome is written, at most for the time; then no more is tried, and leases bring those tasks back. */
+  async drain(timeoutMs: number): Promise<void> {
+    if (this.#unsettled > 0) {
+      await wait<'drained'>(timeoutMs, {}, (end) => {
+        this.#onDrained = () => end('drained')
+      })
     }
-  }
-
-  /** Gives up on what can't be written now. */
-  abandon(): void {
     this.#abandoned.abort()
   }
 
   /** Several handlers that end in the same turn share a statement. */
   #flush(): void {
-    this.#flushing ??= new Promise<void>((resolve) => setImmediate(resolve))
-      .then(async () => {
+    if (this.#flushing) return
+    this.#flushing = true
+    setImmediate(() => {
+      void this.#orAbandoned(async () => {
         while (this.#finishing.length > 0 || this.#looking.length > 0) {
           if (this.#finishing.length > 0) await this.#finishBatch(this.#finishing.splice(0, MOST_AT_ONCE))
           if (this.#looking.length > 0) await this.#look(this.#looking.splice(0, MOST_AT_ONCE))
         }
+      }).finally(() => {
+        this.#flushing = false
       })
-      .catch((error: unknown) => {
-        // Abandoned: the leases bring the tasks back.
-        if (!(error instanceof WorkerStoppingError)) throw error
-      })
-      .finally(() => {
-        this.#flushing = undefined
-        const more = this.#finishing.length > 0 || this.#looking.length > 0
-        if (more && !this.#abandoned.signal.aborted) this.#flush()
-      })
+    })
   }
 
   async #finishBatch(runs: readonly ActiveRun[]): Promise<void> {
-    let waiting = runs
-    for (let failures = 0; waiting.length > 0; failures += 1) {
-      if (failures > 0) await this.#pause(backoffDelay(failures, RETRY_WAIT))
-      waiting = waiting.filter((run) => run.phase !== 'gone' || this.#done(run))
-      if (waiting.length === 0) return
-      try {
-        const left = await finishMany(this.#context.settling, this.#type(), waiting)
-        this.#context.failures.recovered('finish', 'Tasks are finished again')
-        if (left.length === 0) {
-          for (const run of waiting) this.#finished(run)
-          return
-        }
-        waiting = this.#sortOut(waiting, new Map(left.map((one) => [one.id, one.outcome])))
-      } catch (error) {
-        if (!isTransient(error) && waiting.length > 1) {
-          // One row may be the one that can't be finished: the others shall not suffer for it.
-          for (const run of waiting) await this.#finishBatch([run])
-          return
-        }
-        this.#context.failures.failed(
-          'finish',
-          { error: describeThrown(error) },
-          'Tasks could not be finished; trying again',
-        )
-        this.#context.events.emit('error', error, typeReference(this.#type()))
-        if (!isTransient(error)) {
-          for (const run of waiting) {
-            await this.#settleAlone(run, { kind: 'retry', error, reason: 'error', options: {} })
-          }
-          return
-        }
+    try {
+      const left = await finishMany(this.#context.settling, this.#type(), runs)
+      this.#report.recovered('finish', 'Tasks are finished again')
+      this.#failures = 0
+      this.#sortOut(runs, new Map(left.map((one) => [one.id, one.outcome])))
+    } catch (error) {
+      const kind = failureKind(error)
+      const [first] = runs
+      if (kind === 'server' || kind === 'type') {
+        this.#report.failure('finish', error, 'Tasks could not be finished; trying again')
+        this.#finishing.unshift(...runs)
+        this.#failures += 1
+        await this.#pause(backoffDelay(this.#failures, kind === 'type' ? MENDING_WAIT : RETRY_WAIT))
+      } else if (runs.length > 1) {
+        // One row may be the one that can't be finished: the others shall not suffer for it.
+        const middle = Math.ceil(runs.length / 2)
+        await this.#finishBatch(runs.slice(0, middle))
+        await this.#finishBatch(runs.slice(middle))
+      } else if (first !== undefined) {
+        this.#report.failure('finish', error, 'A task could not be finished')
+        if (kind === 'moment') this.#finishLater(first)
+        else void this.#settleAlone(first, { kind: 'retry', error, reason: 'error', options: {} })
       }
     }
   }
 
-  /** @returns those to be tried again */
-  #sortOut(runs: readonly ActiveRun[], outcomes: ReadonlyMap<string, string>): ActiveRun[] {
-    return runs.filter((run) => {
-      switch (outcomes.get(run.id)) {
-        case undefined:
-        case 'finished': // by this token, in an attempt whose answer was lost
-          this.#finished(run)
-          return false
-        case 'locked':
-          return true
-        case 'missing':
-          if (this.#type().storageMs === 0) this.#finished(run)
-          else this.#lost(run, 'missing')
-          return false
-        default:
-          this.#lost(run, 'stale')
-          return false
+  #sortOut(runs: readonly ActiveRun[], outcomes: ReadonlyMap<string, string>): void {
+    for (const run of runs) {
+      const outcome = outcomes.get(run.id)
+      if (outcome === 'locked') {
+        this.#finishLater(run)
+        continue
       }
+      // "finished": by this token, in an attempt whose answer was lost.
+      const finished = outcome === undefined || outcome === 'finished'
+      if (finished || (outcome === 'missing' && this.#type().storageMs === 0)) this.#report.finished(run)
+      else this.#report.lost(run, outcome)
+      this.#done(run)
+    }
+  }
+
+  #finishLater(run: ActiveRun): void {
+    run.failures += 1
+    void this.#orAbandoned(async () => {
+      await this.#pause(backoffDelay(run.failures, RETRY_WAIT))
+      this.#finishing.push(run)
+      this.#flush()
     })
   }
 
   /** Which of the runs that their handler settled are still running: nothing was committed for those. */
-  async #look(looks: ReadonlyArray<{ readonly run: ActiveRun; readonly error: unknown }>): Promise<void> {
+  async #look(looks: readonly Look[]): Promise<void> {
     const runs = looks.map(({ run }) => run)
-    const result = await this.#untilAnswered(() =>
-      heartbeat(this.#context.settling, this.#type(), this.#context.workerId, runs),
-    )
-    const gone = new Map(result.gone.map(({ id, reason }) => [id, reason]))
-    for (const { run, error } of looks) {
-      const reason = gone.get(run.id)
-      if (reason === undefined) {
-        const cause = error ?? new NotSettledError(run.settledByHandler)
-        await this.#settleAlone(run, { kind: 'retry', error: cause, reason: 'error', options: {} })
-      } else if (reason === 'finished' || (reason === 'missing' && this.#type().storageMs === 0)) {
-        this.#finished(run)
-      } else if (reason === 'canceled' && run.settledByHandler) {
-        this.#emit('canceled', run)
-        this.#done(run)
-      } else if (run.settledByHandler) {
-        this.#done(run)
-      } else {
-        this.#lost(run, reason)
+    const { settling, workerId } = this.#context
+    const { gone } = await this.#untilWritten(() => heartbeat(settling, this.#type(), workerId, runs))
+    const found = new Map(gone.map(({ id, reason }) => [id, reason]))
+    for (const { run, otherwise } of looks) {
+      const reason = found.get(run.id)
+      if (reason === undefined && otherwise !== undefined) {
+        void this.#settleAlone(run, otherwise)
+        continue
       }
-    }
-  }
-
-  async #settleAlone(run: ActiveRun, outcome: Exclude<Outcome, { kind: 'finish' | 'look' }>): Promise<void> {
-    if (run.phase === 'gone') {
+      this.#report.found(run, reason ?? 'stale')
       this.#done(run)
-      return
     }
-    try {
-      await this.#untilAnswered(() => this.#write(run, outcome), run)
-    } catch (error) {
-      if (error instanceof TaskNotRunningError || error instanceof TaskNotFoundError) {
-        // Also after a lost answer to a write that was done: the next acquire tells, nothing is left to do here.
-        this.#lost(run, 'stale')
-        return
-      }
-      if (error instanceof WorkerStoppingError) return
-      throw error
-    }
-    this.#done(run)
   }
 
-  async #write(run: ActiveRun, outcome: Exclude<Outcome, { kind: 'finish' | 'look' }>): Promise<void> {
-    const { settling } = this.#context
-    const type = this.#type()
-    switch (outcome.kind) {
-      case 'retry': {
-        const { delayMs, plannedTo, comment } = outcome.options
-        const error = describeThrown(outcome.error)
-        const state = await retry(settling, type, run.id, {
-          delayMs,
-          plannedTo,
-          comment,
-          error,
-          token: run.token,
-          reason: outcome.reason,
+  async #settleAlone(run: ActiveRun, outcome: SingleOutcome): Promise<void> {
+    await this.#orAbandoned(async () => {
+      try {
+        const written = await this.#untilWritten((failure) => {
+          return writeOutcome(this.#context.settling, this.#type(), run, outcome, failure)
         })
-        this.#retried(run, outcome, state)
-        return
+        this.#report.written(run, outcome, written)
+      } catch (error) {
+        if (!(error instanceof TaskNotRunningError || error instanceof TaskNotFoundError)) throw error
+        if (run.settled !== undefined) {
+          // Its own transaction was committed between the look and this.
+          this.#looking.push({ run, otherwise: undefined })
+          this.#flush()
+          return
+        }
+        // Also after a lost answer to a write that was done.
+        this.#report.lost(run, 'stale')
       }
-      case 'cancel':
-        await cancel(settling, type, run.id, { comment: outcome.comment, token: run.token })
-        this.#emit('canceled', run)
-        return
-      case 'release':
-        await release(settling, type, [run])
-        this.#context.events.emit('released', taskReference(type, run))
-    }
+      this.#done(run)
+    })
   }
 
-  #retried(
-    run: ActiveRun,
-    outcome: Extract<Outcome, { kind: 'retry' }>,
-    state: Awaited<ReturnType<typeof retry>>,
-  ): void {
-    const { events, logger } = this.#context
-    const reference = { ...taskReference(this.#type(), run), durationMs: run.durationMs, error: outcome.error }
-    const fields = {
-      task: `${reference.schema}.${reference.table}`,
-      id: run.id,
-      attempt: run.attempt,
-      error: describeThrown(outcome.error),
-    }
-    if (state === 'failed') {
-      logger.error(fields, 'Task failed: its executions are used up')
-      events.emit('failed', { ...reference, reason: outcome.reason })
-    } else {
-      logger.warn(fields, 'Task will be retried')
-      events.emit('retried', { ...reference, state })
-    }
-  }
-
-  /** Repeats a write through everything that passes by itself; other errors of the database's are repeated more slowly. */
-  async #untilAnswered<Value>(write: () => Promise<Value>, run?: ActiveRun): Promise<Value> {
+  /**
+   * Repeats a write through everything that passes by itself; other errors of the database's are repeated more slowly.
+   *
+   * @param write - is told how the last attempt failed
+   */
+  async #untilWritten<Value>(write: (failure: unknown) => Promise<Value>): Promise<Value> {
+    let failure: unknown
     for (let failures = 1; ; failures += 1) {
       try {
-        const value = await write()
-        this.#context.failures.recovered('settle', 'Outcomes are written again')
+        const value = await write(failure)
+        this.#report.recovered('settle', 'Outcomes are written again')
         return value
       } catch (raised) {
+        failure = raised
         const error = fromDatabaseError(raised)
         if (error instanceof TaskNotRunningError || error instanceof TaskNotFoundError) throw error
-        this.#context.failures.failed(
-          'settle',
-          { error: describeThrown(error) },
-          'An outcome could not be written; trying again',
-        )
-        this.#context.events.emit('error', error, typeReference(this.#type()))
-        await this.#pause(backoffDelay(failures, isTransient(error) ? RETRY_WAIT : PERMANENT_WAIT))
-        if (run?.phase === 'gone') throw new TaskNotRunningError(`Task ${run.id} is no longer this run's`)
+        this.#report.failure('settle', error, 'An outcome could not be written; trying again')
+        const kind = failureKind(raised)
+        await this.#pause(backoffDelay(failures, kind === 'server' || kind === 'moment' ? RETRY_WAIT : MENDING_WAIT))
       }
     }
   }
@@ -281,26 +231,22 @@ export class Settler {
     if (signal.aborted) throw new WorkerStoppingError()
   }
 
-  #finished(run: ActiveRun): void {
-    this.#emit('finished', run)
-    this.#done(run)
+  /** Nothing is thrown further: what was abandoned, the leases bring back. */
+  async #orAbandoned(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (error instanceof WorkerStoppingError) return
+      this.#context.logger.error(
+        { ...typeReference(this.#type()), error: describeThrown(error) },
+        'An outcome could not be written; the lease brings the task back',
+      )
+    }
   }
 
-  #lost(run: ActiveRun, reason: string): void {
-    this.#context.logger.warn({ ...taskReference(this.#type(), run), reason }, 'A run ended after its task was lost')
-    this.#context.events.emit('lost', { ...taskReference(this.#type(), run), reason })
-    this.#done(run)
-  }
-
-  #emit(event: 'finished' | 'canceled', run: ActiveRun): void {
-    const { events } = this.#context
-    if (events.listenerCount(event) === 0) return
-    events.emit(event, { ...taskReference(this.#type(), run), durationMs: run.durationMs })
-  }
-
-  #done(run: ActiveRun): false {
+  #done(run: ActiveRun): void {
     this.#unsettled -= 1
     this.#onSettled(run)
-    return false
+    if (this.#unsettled === 0) this.#onDrained()
   }
 }

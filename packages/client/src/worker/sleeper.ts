@@ -17,6 +17,12 @@ export type SleepStep =
   /** Every commit from now on notifies. */
   | { readonly kind: 'sleep' }
 
+/** A lock that a session took for a table; another session, or the table made anew, doesn't have it. */
+interface HeldLock {
+  readonly session: number
+  readonly tableId: string
+}
+
 /**
  * The worker's side of the wake-up protocol (migration 0002) for one task type: who sleeps says so before the last look, and
  * who promises to look needs no notification. The promises are locks of a session; they end with it.
@@ -24,8 +30,8 @@ export type SleepStep =
 export class Sleeper {
   readonly #session: WorkerSession
   readonly #listening: () => boolean
-  #asleepIn = 0
-  #awakeIn = 0
+  #asleep: HeldLock | undefined
+  #awake: HeldLock | undefined
   #quiet = false
   #quietWaitMs = SHORTEST_QUIET_MS
   #askAgainAt = 0
@@ -37,18 +43,19 @@ export class Sleeper {
 
   /** Whether commits notify this worker. */
   get asleep(): boolean {
-    return this.#asleepIn !== 0 && this.#asleepIn === this.#session.session
+    return this.#holds(this.#asleep)
   }
 
   /** Takes one step towards sleep. Without notifications there is nothing to arrange: the poll finds tasks. */
   async step(type: TypeDescription): Promise<SleepStep> {
     if (!type.notify || !this.#listening()) return { kind: 'sleep' }
-    if (!this.asleep) {
+    if (!this.asleep || this.#asleep?.tableId !== type.tableId) {
+      await this.#getUp()
       await fallAsleep(this.#session, type.tableId)
-      this.#asleepIn = this.#session.session
+      this.#asleep = { session: this.#session.session, tableId: type.tableId }
       this.#quiet = false
       this.#quietWaitMs = SHORTEST_QUIET_MS
-      await this.standDown(type)
+      await this.standDown()
       return { kind: 'look' }
     }
     if (this.#quiet) return { kind: 'sleep' }
@@ -62,26 +69,36 @@ export class Sleeper {
   /** There is a backlog: this worker looks again by itself, so enqueuers need not notify. */
   async stayAwake(type: TypeDescription): Promise<void> {
     if (!type.notify || !this.#listening()) return
-    const promisedHere = this.#awakeIn !== 0 && this.#awakeIn === this.#session.session
-    if (!promisedHere && performance.now() >= this.#askAgainAt) {
+    const promised = this.#holds(this.#awake) && this.#awake?.tableId === type.tableId
+    if (!promised && performance.now() >= this.#askAgainAt) {
       this.#askAgainAt = performance.now() + ASK_AGAIN_MS
-      const promised = await stayAwake(this.#session, type.tableId)
-      this.#awakeIn = promised ? this.#session.session : 0
+      await this.standDown()
+      const mine = await stayAwake(this.#session, type.tableId)
+      this.#awake = mine ? { session: this.#session.session, tableId: type.tableId } : undefined
     }
-    if (this.asleep) await wakeUp(this.#session, type.tableId)
-    this.#asleepIn = 0
+    await this.#getUp()
   }
 
   /** This worker won't look for a while: takes the promise back. */
-  async standDown(type: TypeDescription): Promise<void> {
-    if (this.#awakeIn !== 0 && this.#awakeIn === this.#session.session) await stopAwake(this.#session, type.tableId)
-    this.#awakeIn = 0
+  async standDown(): Promise<void> {
+    const awake = this.#awake
+    this.#awake = undefined
+    if (this.#holds(awake)) await stopAwake(this.#session, awake.tableId)
   }
 
   /** Leaves nothing behind on a session that lives on. */
-  async end(type: TypeDescription): Promise<void> {
-    await this.standDown(type)
-    if (this.asleep) await wakeUp(this.#session, type.tableId)
-    this.#asleepIn = 0
+  async end(): Promise<void> {
+    await this.standDown()
+    await this.#getUp()
+  }
+
+  async #getUp(): Promise<void> {
+    const asleep = this.#asleep
+    this.#asleep = undefined
+    if (this.#holds(asleep)) await wakeUp(this.#session, asleep.tableId)
+  }
+
+  #holds(lock: HeldLock | undefined): lock is HeldLock {
+    return lock !== undefined && lock.session !== 0 && lock.session === this.#session.session
   }
 }

@@ -5,14 +5,18 @@ import type { Claimed } from '../task/claimed.js'
 import { runsOf } from '../task/held-runs.js'
 import type { Task } from '../task/task.js'
 import { startTimer } from '../timers/start-timer.js'
+import { type WaitOptions, wait } from '../timers/wait.js'
 import { ActiveRun } from './active-run.js'
-import { type HandlerEnd, outcomeOf } from './outcome.js'
+import { callHandler } from './call-handler.js'
+import { Lingering } from './lingering.js'
+import { type HandlerEnd, isOwnDoing, outcomeOf } from './outcome.js'
 import { Prefetch } from './prefetch.js'
 import { Settler } from './settler.js'
+import { Steps } from './steps.js'
 import { type TypeContext, taskReference } from './type-context.js'
 
-/** How long a task is kept back whose former handler still runs in this process, before it is given to others. */
-const PARKED_MS = 30_000
+/** A task that was taken ahead of a free slot is given back if none is free after this time, in milliseconds. */
+const LONGEST_QUEUED_MS = 1_000
 
 const LOST_REASONS: Partial<Record<GoneReason, LeaseLostReason>> = {
   canceled: 'canceled',
@@ -36,13 +40,13 @@ export class Slots {
   readonly #listener: SlotsListener
   readonly #settler: Settler
   readonly #prefetch: Prefetch
+  readonly #lingering: Lingering
+  readonly #steps: Steps
   readonly #held = new Map<string, ActiveRun>()
-  /** Runs given back after their limit whose handler hasn't ended. */
-  readonly #overrun = new Map<string, ActiveRun>()
-  readonly #parked = new Map<string, { readonly run: ActiveRun; readonly cancel: () => void }>()
   #queue: ActiveRun[] = []
   #head = 0
   #running = 0
+  #lastStartAt = 0
   #suspect: ActiveRun | undefined
   #onIdle: (() => void) | undefined
   #closed = false
@@ -61,6 +65,8 @@ export class Slots {
     this.#listener = listener
     this.#prefetch = new Prefetch(concurrency, context.options.batchSize)
     this.#settler = new Settler(context, type, (run) => this.#forget(run))
+    this.#steps = new Steps(context, type)
+    this.#lingering = new Lingering((run) => this.#giveBack([run]))
   }
 
   get running(): number {
@@ -94,7 +100,7 @@ export class Slots {
 
   /** How many tasks may be acquired now; 0 also while the queue is more than half full, so that batches stay large. */
   get room(): number {
-    if (this.#suspect !== undefined || this.#choked) return 0
+    if (this.#closed || this.#suspect !== undefined || this.#choked) return 0
     const target = this.#concurrency + this.#prefetch.ahead
     const have = this.#running + this.queued
     const lack = Math.min(target - have, this.#context.options.batchSize)
@@ -105,82 +111,96 @@ export class Slots {
 
   /** Acquired tasks: they start as slots are free. */
   add(rows: readonly Claimed[]): void {
-    const runs = runsOf(this.#task)
-    for (const row of rows) {
-      const run = new ActiveRun(row, this.#context.logger)
-      this.#held.set(run.id, run)
-      if (this.#overrun.has(run.id)) {
-        this.#park(run)
-        continue
-      }
-      runs.set(run.id, run)
-      if (run.suspect) this.#suspect = run
-      this.#queue.push(run)
-    }
+    const added = rows.map((row) => new ActiveRun(row, this.#context.logger, this.#steps))
+    for (const run of added) this.#held.set(run.id, run)
+    if (this.#closed) this.#giveBack(added)
+    else for (const run of added) if (!this.#lingering.parks(run)) this.#enqueue(run)
     this.#pump()
   }
 
   /** The database says that a run's task is no longer its own. */
   gone(id: string, token: string, reason: GoneReason): void {
     const run = this.#held.get(id)
-    if (run === undefined || run.token !== token || run.phase === 'gone') return
-    // What the run's own outcome did to its task is no loss.
-    if (run.phase === 'settling' || (run.settledByHandler && reason !== 'lost' && reason !== 'reset')) return
-    if (run.phase === 'queued') {
-      this.#queue = this.#queue.slice(this.#head).filter((one) => one !== run)
-      this.#head = 0
+    if (run === undefined || run.token !== token || run.phase === 'settling') return
+    const error = new LeaseLostError(run.id, LOST_REASONS[reason] ?? 'taken_over')
+    if (isOwnDoing(run.settled, reason)) {
+      // It may also have been asked for from outside, in this process: then the handler should hear it.
+      if (reason === 'canceled') run.abort(error)
+      return
     }
-    const wasRunning = run.phase === 'running'
-    run.phase = 'gone'
     const { logger, events } = this.#context
     logger.warn({ ...taskReference(this.#type(), run), reason }, 'A task was taken from its run')
     events.emit('lost', { ...taskReference(this.#type(), run), reason })
-    run.abort(new LeaseLostError(run.id, LOST_REASONS[reason] ?? 'taken_over'))
-    if (wasRunning) this.#watchOverrun(run)
-    else this.#forget(run)
-  }
-
-  /** Gives back what has not started. */
-  async releaseQueued(): Promise<void> {
-    this.#closed = true
-    const runs = [...this.#queue.slice(this.#head), ...[...this.#parked.values()].map(({ run }) => run)]
-    this.#queue = []
+    if (run.phase === 'running') {
+      run.phase = 'gone'
+      this.#linger(run)
+      this.#held.delete(id)
+      run.abort(error)
+      this.#startGrace(run, () => this.#reportOverrun(run))
+      return
+    }
+    run.phase = 'gone'
+    this.#queue = this.#queue.slice(this.#head).filter((one) => one !== run)
     this.#head = 0
-    for (const { cancel } of this.#parked.values()) cancel()
-    this.#parked.clear()
-    await this.#settler.releaseUnstarted(runs)
-    for (const run of runs) this.#forget(run)
+    this.#lingering.drop(run)
+    this.#forget(run)
   }
 
-  abortAll(reason: Error): void {
+  /** Tasks that were taken ahead and can't be started soon go back, so that other workers have them. */
+  releaseStale(): void {
+    if (this.queued === 0 || performance.now() - this.#lastStartAt < LONGEST_QUEUED_MS) return
+    this.#prefetch.stalled(LONGEST_QUEUED_MS)
+    this.#giveBack(this.#takeQueue())
+  }
+
+  /** Starts nothing more, and gives back what has not started. */
+  close(): void {
+    this.#closed = true
+    this.#giveBack([...this.#takeQueue(), ...this.#lingering.unparkAll()])
+  }
+
+  /** Ends the wait of all handlers that heed their signal; they have the grace to end. */
+  async abortAll(reason: Error): Promise<void> {
     for (const run of this.#held.values()) if (run.phase === 'running') run.abort(reason)
+    if (await this.idleWithin(this.#context.options.abortGraceMs)) return
+    for (const run of this.#held.values()) if (run.phase === 'running') this.#reportOverrun(run)
   }
 
-  /** Whether all handlers ended within the time. */
-  idleWithin(timeoutMs: number): Promise<boolean> {
-    if (this.#running === 0) return Promise.resolve(true)
-    return new Promise((resolve) => {
-      const cancel = startTimer(timeoutMs, () => {
-        this.#onIdle = undefined
-        resolve(false)
-      })
-      this.#onIdle = () => {
-        cancel()
-        resolve(true)
-      }
+  /** Whether all handlers end within the time, or before the signal is aborted. */
+  async idleWithin(timeoutMs: number, options: WaitOptions = {}): Promise<boolean> {
+    if (this.#running === 0) return true
+    const outcome = await wait<'idle'>(timeoutMs, options, (end) => {
+      this.#onIdle = () => end('idle')
     })
+    return outcome === 'idle'
   }
 
   /** Waits until all outcomes are written; gives up after the time, and the leases bring those tasks back. */
-  async settled(timeoutMs: number): Promise<void> {
-    const giveUp = startTimer(timeoutMs, () => this.#settler.abandon())
-    await this.#settler.drain()
-    giveUp()
+  settled(timeoutMs: number): Promise<void> {
+    return this.#settler.drain(timeoutMs)
   }
 
   /** Outcomes come faster than they can be written. */
   get #choked(): boolean {
     return this.#settler.unsettled > 2 * this.#context.options.batchSize + this.#concurrency
+  }
+
+  #enqueue(run: ActiveRun): void {
+    runsOf(this.#task).set(run.id, run)
+    if (run.suspect) this.#suspect = run
+    this.#queue.push(run)
+  }
+
+  #takeQueue(): ActiveRun[] {
+    const queued = this.#queue.slice(this.#head)
+    this.#queue = []
+    this.#head = 0
+    return queued
+  }
+
+  #giveBack(runs: readonly ActiveRun[]): void {
+    for (const run of runs) run.phase = 'settling'
+    this.#settler.release(runs)
   }
 
   #pump(): void {
@@ -189,47 +209,36 @@ export class Slots {
       this.#head += 1
       this.#start(run)
     }
-    if (this.#head === this.#queue.length) {
-      this.#queue = []
-      this.#head = 0
-    }
-    if (!this.#closed && this.room > 0) this.#listener.onRoom()
+    if (this.#head === this.#queue.length) this.#takeQueue()
+    if (this.room > 0) this.#listener.onRoom()
   }
 
   #start(run: ActiveRun): void {
     this.#running += 1
     run.phase = 'running'
     run.startedAt = performance.now()
+    this.#lastStartAt = run.startedAt
     const { events } = this.#context
     if (events.listenerCount('started') > 0) events.emit('started', taskReference(this.#type(), run))
     const { runLimitMs } = this.#type()
-    if (runLimitMs !== null)
-      run.cancelLimit = startTimer(runLimitMs, () => this.#limit(run, runLimitMs), { unref: true })
-    try {
-      const running: unknown = this.#task.run(run.row, run)
-      if (isThenable(running)) {
-        running.then(
-          () => this.#ended(run, { threw: false }),
-          (error: unknown) => this.#ended(run, { threw: true, error }),
-        )
-      } else {
-        // Not in this turn: a handler that isn't async would otherwise recurse through the whole queue.
-        queueMicrotask(() => this.#ended(run, { threw: false }))
-      }
-    } catch (error) {
-      queueMicrotask(() => this.#ended(run, { threw: true, error }))
+    if (runLimitMs !== null) {
+      run.cancelTimer = startTimer(runLimitMs, () => this.#limit(run, runLimitMs), { unref: true })
     }
+    callHandler(this.#task, run, (end) => this.#ended(run, end))
   }
 
   #ended(run: ActiveRun, end: HandlerEnd): void {
     run.durationMs = performance.now() - run.startedAt
-    run.cancelLimit?.()
+    run.cancelTimer?.()
     this.#running -= 1
     this.#prefetch.ran(run.durationMs)
     if (this.#suspect === run) this.#suspect = undefined
-    if (run.overran) this.#endOverrun(run)
-    else if (run.phase === 'gone') this.#forget(run)
-    else {
+    if (this.#lingering.has(run)) {
+      const parked = this.#lingering.end(run)
+      // Unless its outcome is still being written.
+      if (this.#held.get(run.id) !== run) this.#forget(run)
+      if (parked !== undefined) this.#enqueue(parked)
+    } else {
       run.phase = 'settling'
       this.#settler.settle(run, outcomeOf(run, end, this.#task.options.autoFinish))
     }
@@ -242,23 +251,23 @@ export class Slots {
     if (run.phase !== 'running') return
     const error = new RunLimitError(run.id, limitMs)
     run.abort(error)
-    run.cancelLimit = startTimer(
-      this.#context.options.abortGraceMs,
-      () => {
-        if (run.phase !== 'running') return
-        this.#reportOverrun(run)
-        run.overran = true
-        run.phase = 'settling'
-        this.#overrun.set(run.id, run)
-        this.#settler.settle(run, { kind: 'retry', error, reason: 'run_limit', options: {} })
-      },
-      { unref: true },
-    )
+    this.#startGrace(run, () => {
+      if (run.phase !== 'running') return
+      this.#reportOverrun(run)
+      run.phase = 'settling'
+      this.#linger(run)
+      this.#settler.settle(run, { kind: 'retry', error, reason: 'run_limit', options: {} })
+    })
   }
 
-  #watchOverrun(run: ActiveRun): void {
-    run.cancelLimit?.()
-    run.cancelLimit = startTimer(this.#context.options.abortGraceMs, () => this.#reportOverrun(run), { unref: true })
+  #startGrace(run: ActiveRun, onOver: () => void): void {
+    run.cancelTimer?.()
+    run.cancelTimer = startTimer(this.#context.options.abortGraceMs, onOver, { unref: true })
+  }
+
+  #linger(run: ActiveRun): void {
+    if (this.#suspect === run) this.#suspect = undefined
+    this.#lingering.add(run)
   }
 
   #reportOverrun(run: ActiveRun): void {
@@ -270,39 +279,12 @@ export class Slots {
     this.#context.events.emit('overrun', { ...taskReference(this.#type(), run), durationMs })
   }
 
-  #endOverrun(run: ActiveRun): void {
-    this.#overrun.delete(run.id)
-    const parked = this.#parked.get(run.id)
-    if (parked === undefined) return
-    parked.cancel()
-    this.#parked.delete(run.id)
-    runsOf(this.#task).set(parked.run.id, parked.run)
-    this.#queue.push(parked.run)
-  }
-
-  /** Its former handler still runs here: two at once in one process would share its memory. */
-  #park(run: ActiveRun): void {
-    const cancel = startTimer(
-      PARKED_MS,
-      () => {
-        this.#parked.delete(run.id)
-        this.#settler.settle(run, { kind: 'release' })
-      },
-      { unref: true },
-    )
-    this.#parked.set(run.id, { run, cancel })
-  }
-
   #forget(run: ActiveRun): void {
-    run.cancelLimit?.()
     if (this.#held.get(run.id) === run) this.#held.delete(run.id)
-    const runs = runsOf(this.#task)
-    if (runs.get(run.id) === run) runs.delete(run.id)
     if (this.#suspect === run) this.#suspect = undefined
+    // A handler that goes on stays fenced with its own token, also where it names its task by the id alone.
+    const runs = runsOf(this.#task)
+    if (runs.get(run.id) === run && !this.#lingering.has(run)) runs.delete(run.id)
     this.#pump()
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

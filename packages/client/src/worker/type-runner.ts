@@ -1,4 +1,4 @@
-import { acquire, describeType, type NextDue, nextDue, refreshType, rescue, type TypeDescription } from '@pg-tasks/sql'
+import { acquire, type NextDue, nextDue, type TypeDescription } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
@@ -9,20 +9,23 @@ import type { Claimed } from '../task/claimed.js'
 import { type Task, withTextId } from '../task/task.js'
 import { Gate } from '../timers/gate.js'
 import { sleep } from '../timers/sleep.js'
+import { hasMoved } from './failure-kind.js'
 import { Heart } from './heart.js'
+import { KnownType } from './known-type.js'
+import { Rescuer } from './rescuer.js'
 import { Sleeper } from './sleeper.js'
 import { Slots } from './slots.js'
 import { type TypeContext, typeReference } from './type-context.js'
-import { heartbeatIntervalOf } from './worker-options.js'
+import { checkHeartbeatInterval, heartbeatIntervalOf } from './worker-options.js'
 
 /** A worker without room promises nothing any more after this time, in milliseconds. */
 const STAND_DOWN_MS = 1_000
 
 /** How long `stop` waits for an acquire that is under way, in milliseconds. */
-const LAST_TURN_MS = 5_000
+const LAST_TURN_MS = 3_000
 
-/** SQLSTATEs that say that the table or its functions are not where they were: renamed, dropped, unregistered, re-created. */
-const MOVED = /^(42P01|42883|3F000|0A000|42704|XX000)$/
+/** How long `stop` waits for its last statements, in milliseconds. */
+const LAST_WORDS_MS = 1_000
 
 /** Looks after one task type: acquires while there is room, sleeps while there is nothing, and mends what breaks. */
 export class TypeRunner {
@@ -30,60 +33,68 @@ export class TypeRunner {
   readonly #context: TypeContext
   readonly #gate = new Gate()
   readonly #stopping = new AbortController()
+  readonly #hurrying = new AbortController()
+  readonly #type: KnownType
   readonly #sleeper: Sleeper
+  readonly #rescuer: Rescuer
   readonly #slots: Slots
   readonly #heart: Heart
   readonly #errors = new Backoff({ baseMs: 200, maxMs: 5_000 })
   /** For due rows that can't be taken: locked, or kept back by a trigger. */
   readonly #untakable: Backoff
-  #type: TypeDescription | undefined
-  #loop: Promise<void> = Promise.resolve()
+  #loop: Promise<void> | undefined
+  #ended: Promise<void> | undefined
   #fullRounds = 0
   #emptyWakes = 0
   #waitingForRoom = false
   #draining = false
-  #rescueDue = true
-  #lastRescueAt = Number.NEGATIVE_INFINITY
   #lastAcquireAt: Date | undefined
-  #refreshed = false
+  /** The heart's last error, if it may have moved. */
+  #moved: unknown
 
   constructor(task: Task<object>, concurrency: number, context: TypeContext) {
     this.task = task
     this.#context = context
     this.#untakable = new Backoff({ baseMs: 10, maxMs: Math.min(5_000, context.options.pollIntervalMs) })
+    this.#type = new KnownType(context, task.options)
     this.#sleeper = new Sleeper(context.control, context.listening)
-    this.#slots = new Slots(task, concurrency, context, () => this.#known(), {
+    this.#rescuer = new Rescuer(context)
+    const type = (): TypeDescription => this.#type.current
+    this.#slots = new Slots(task, concurrency, context, type, {
       onRoom: () => {
         if (this.#waitingForRoom) this.#gate.wake()
       },
     })
-    this.#heart = new Heart(
-      context,
-      () => this.#known(),
-      () => heartbeatIntervalOf(context.options, task.options.table, this.#known().timeoutMs),
-      {
-        held: () => this.#slots.held(),
-        holds: (id) => this.#slots.holds(id),
-        onGone: (id, token, reason) => this.#slots.gone(id, token, reason),
-        onRescueDue: () => {
-          this.#rescueDue = true
-          this.#gate.wake()
-        },
-        onSuspectDue: () => {
-          this.#draining = true
-          this.#gate.wake()
-        },
+    this.#heart = new Heart(context, type, () => heartbeatIntervalOf(context.options, type().timeoutMs), {
+      held: () => this.#slots.held(),
+      holds: (id) => this.#slots.holds(id),
+      onGone: (id, token, reason) => this.#slots.gone(id, token, reason),
+      onTick: () => this.#slots.releaseStale(),
+      onBeat: () => this.#type.relearn(context.beating),
+      onRescueDue: () => {
+        this.#rescuer.hurry()
+        this.#gate.wake()
       },
-    )
+      onSuspectDue: () => {
+        this.#draining = true
+        this.#gate.wake()
+      },
+      onFailed: (error) => {
+        if (!hasMoved(error)) return
+        this.#moved = error
+        this.#gate.wake()
+      },
+      onIdle: () => this.#gate.wake(),
+    })
   }
 
   /** What is known of itself, for health. */
   get status() {
-    const { schema, table } = this.#type ?? this.task.options
+    const { schema, table } = this.#type.name
     return Object.freeze({
       schema,
       table,
-      registered: this.#type !== undefined,
+      registered: this.#type.known,
       asleep: this.#sleeper.asleep,
       running: this.#slots.running,
       queued: this.#slots.queued,
@@ -93,24 +104,18 @@ export class TypeRunner {
   }
 
   /**
-   * Looks the type up.
+   * Looks the type up, and whether the worker's options go with it.
    *
-   * @throws TypeNotRegisteredError, or the database's error
+   * @throws TypeNotRegisteredError, InvalidOptionError, or the database's error
    */
   async describe(): Promise<void> {
-    const { schema, table } = this.task.options
-    const type = await describeType(this.#context.control, schema, table)
-    if (type === undefined) {
-      throw new TypeNotRegisteredError(
-        `The table ${schema}.${table} is not a registered task type: select tasks.register('${schema}', '${table}')`,
-      )
-    }
-    heartbeatIntervalOf(this.#context.options, table, type.timeoutMs)
-    this.#type = type
+    await this.#type.learn(this.#context.control)
+    const { table, timeoutMs } = this.#type.current
+    checkHeartbeatInterval(this.#context.options, table, timeoutMs)
   }
 
   start(): void {
-    this.#loop = this.#run()
+    this.#loop ??= this.#run()
   }
 
   /** A notification, a reconnect, or any other reason to look. */
@@ -120,42 +125,57 @@ export class TypeRunner {
 
   /** Whether a notification's payload names this type. */
   isAnnouncedBy(payload: string): boolean {
-    const { schema, table } = this.#type ?? this.task.options
+    const { schema, table } = this.#type.name
     return payload === `${schema}.${table}`
   }
 
   /** A task of some type was canceled or reset while it ran. */
   control(tableId: string, id: string): void {
-    if (this.#type?.tableId === tableId && this.#slots.holds(id)) void this.#heart.beat()
+    if (this.#type.known && this.#type.current.tableId === tableId && this.#slots.holds(id)) void this.#heart.beat()
   }
 
-  /** Lets running handlers end, then aborts them, and gives back what was not started. */
-  async stop(timeoutMs: number): Promise<void> {
+  /**
+   * Gives back what was not started and lets running handlers end; aborts them after the time. Called again with less time, it
+   * hurries.
+   */
+  stop(timeoutMs: number): Promise<void> {
+    if (this.#ended === undefined) this.#ended = this.#stop(timeoutMs)
+    else void sleep(timeoutMs, { unref: true }).then(() => this.#hurrying.abort())
+    return this.#ended
+  }
+
+  async #stop(timeoutMs: number): Promise<void> {
+    const { control } = this.#context
     this.#stopping.abort()
     this.#gate.wake()
-    await Promise.race([this.#loop, sleep(LAST_TURN_MS, { unref: true })])
-    await this.#slots.releaseQueued()
-    if (!(await this.#slots.idleWithin(timeoutMs))) {
-      this.#slots.abortAll(new WorkerStoppingError())
-      await this.#slots.idleWithin(this.#context.options.abortGraceMs)
+    this.#slots.close()
+    // Without a session no acquire is under way, only an attempt to connect.
+    const lastTurn = Promise.race([this.#loop, sleep(control.session === 0 ? 0 : LAST_TURN_MS, { unref: true })])
+    if (!(await this.#slots.idleWithin(timeoutMs, { signal: this.#hurrying.signal }))) {
+      await this.#slots.abortAll(new WorkerStoppingError())
     }
-    await this.#slots.settled(Math.max(timeoutMs, 1_000))
+    await lastTurn
+    await this.#slots.settled(Math.max(timeoutMs, LAST_WORDS_MS))
     await this.#heart.stop()
-    if (this.#type !== undefined) await this.#sleeper.end(this.#type).catch(() => {})
+    await Promise.race([this.#leave(), sleep(LAST_WORDS_MS, { unref: true })])
   }
 
-  #known(): TypeDescription {
-    if (this.#type === undefined) throw new TypeNotRegisteredError(`${this.task.options.table} is not known yet`)
-    return this.#type
+  /** Leaves neither lease nor locks behind on sessions that may live on. */
+  async #leave(): Promise<void> {
+    const { control } = this.#context
+    if (!this.#type.known || control.session === 0) return
+    if (this.#heart.idle && !this.#slots.holdsAny) await this.#heart.close(control)
+    await this.#sleeper.end().catch(() => {})
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        if (this.#type === undefined) await this.describe()
+        if (!this.#type.known) await this.#type.learn(this.#context.control)
         await this.#turn()
         this.#errors.reset()
+        this.#type.worked()
         this.#context.failures.recovered(this.#failureKind, 'Tasks are acquired again')
       } catch (error) {
         await this.#onFailure(fromDatabaseError(error))
@@ -164,12 +184,16 @@ export class TypeRunner {
   }
 
   async #turn(): Promise<void> {
-    const type = this.#known()
-    if (this.#rescueDue) await this.#rescue(type)
+    const moved = this.#moved
+    this.#moved = undefined
+    if (moved !== undefined) await this.#type.mend(moved)
+    const type = this.#type.current
+    if (this.#heart.idle && !this.#slots.holdsAny) await this.#heart.close(this.#context.control)
+    await this.#rescuer.rescueIfDue(type)
     if (this.#draining && this.#slots.empty) this.#draining = false
     const room = this.#draining ? 0 : this.#slots.room
     if (room === 0) {
-      await this.#waitForRoom(type)
+      await this.#waitForRoom()
       return
     }
     const woken = this.#gate.consume()
@@ -201,17 +225,16 @@ export class TypeRunner {
       this.#context.events.emit('acquired', { ...typeReference(type), count: rows.length })
     }
     this.#slots.add(rows.map(withTextId))
-    if (this.#stopping.signal.aborted) await this.#slots.releaseQueued()
     return rows.length
   }
 
   /** Full: the end of a handler wakes. */
-  async #waitForRoom(type: TypeDescription): Promise<void> {
+  async #waitForRoom(): Promise<void> {
     const { signal } = this.#stopping
     this.#waitingForRoom = true
     try {
       if ((await this.#gate.wait(STAND_DOWN_MS, { signal })) !== 'elapsed') return
-      await this.#sleeper.standDown(type)
+      await this.#sleeper.standDown()
       await this.#gate.wait(Number.POSITIVE_INFINITY, { signal })
     } finally {
       this.#waitingForRoom = false
@@ -221,17 +244,16 @@ export class TypeRunner {
   /** Nothing more was to be had: sleeps until something is due or a commit notifies. */
   async #idle(type: TypeDescription): Promise<void> {
     const { signal } = this.#stopping
+    const { control, workerId, options } = this.#context
     const step = await this.#sleeper.step(type)
     if (step.kind === 'look') return
+    const due = await nextDue(control, type, { workerId, slotsEmpty: this.#slots.empty })
+    const delayMs = this.#sleepTime(type, due)
     if (step.kind === 'wait') {
-      await this.#gate.wait(step.delayMs, { signal })
+      await this.#gate.wait(Math.min(step.delayMs, delayMs), { signal })
       return
     }
-    const due = await nextDue(this.#context.control, type, {
-      workerId: this.#context.workerId,
-      slotsEmpty: this.#slots.empty,
-    })
-    const delayMs = this.#sleepTime(type, due)
+    if (this.#type.age > options.pollIntervalMs) await this.#type.relearn(control)
     if (this.#emptyWakes > 1) await sleep(Math.min(10 * this.#emptyWakes, delayMs), { signal })
     await this.#gate.wait(delayMs, { signal })
   }
@@ -243,28 +265,8 @@ export class TypeRunner {
       delayMs = Math.min(delayMs, due.readyInMs > 0 ? Math.ceil(due.readyInMs) : this.#untakable.next())
     }
     if (due.sweepInMs !== null) delayMs = Math.min(delayMs, Math.max(due.sweepInMs, 1))
-    if (due.rescueInMs !== null) {
-      const earliest = this.#lastRescueAt + (type.timeoutMs ?? 60_000) / 4 - performance.now()
-      const inMs = Math.max(due.rescueInMs, earliest, 0)
-      // All idle workers learn of the same end; the first one rescues, the others find nothing.
-      if (inMs < delayMs) {
-        delayMs = inMs + 20 * Math.random()
-        this.#rescueDue = true
-      }
-    }
+    if (due.rescueInMs !== null) delayMs = Math.min(delayMs, this.#rescuer.plan(type, due.rescueInMs))
     return delayMs
-  }
-
-  /** At most every quarter of a lease. */
-  async #rescue(type: TypeDescription): Promise<void> {
-    const now = performance.now()
-    if (now < this.#lastRescueAt + (type.timeoutMs ?? 60_000) / 4) return
-    this.#rescueDue = false
-    this.#lastRescueAt = now
-    const count = await rescue(this.#context.control, type)
-    if (count === 0) return
-    this.#context.logger.warn({ ...typeReference(type), count }, 'Tasks of dead workers were brought back')
-    this.#context.events.emit('rescued', { ...typeReference(type), count })
   }
 
   get #failureKind(): string {
@@ -272,19 +274,10 @@ export class TypeRunner {
   }
 
   async #onFailure(error: unknown): Promise<void> {
-    const type = this.#type
-    const code = String((error as { code?: unknown }).code ?? '')
-    if (type !== undefined && (MOVED.test(code) || error instanceof TypeNotRegisteredError)) {
-      // Renamed: the functions follow. Gone: look it up anew, it may be re-created.
-      if (!this.#refreshed && (await refreshType(this.#context.control, type.tableId).catch(() => false))) {
-        this.#refreshed = true
-        this.#context.logger.warn({ ...typeReference(type) }, 'The functions of a task type follow its renamed table')
-        await this.#relearn(type)
-        return
-      }
-      if (!this.#slots.holdsAny) this.#type = undefined
-    }
-    this.#refreshed = false
+    if (await this.#type.mend(error)) return
+    // Gone: it may be made anew, as another table.
+    if ((hasMoved(error) || error instanceof TypeNotRegisteredError) && !this.#slots.holdsAny) this.#type.forget()
+    this.#type.worked()
     this.#context.failures.failed(
       this.#failureKind,
       { ...typeReference(this.task.options), error: describeThrown(error) },
@@ -292,10 +285,5 @@ export class TypeRunner {
     )
     this.#context.events.emit('error', error, typeReference(this.task.options))
     await sleep(this.#errors.next(), { signal: this.#stopping.signal })
-  }
-
-  async #relearn(type: TypeDescription): Promise<void> {
-    const { schema, table } = this.task.options
-    this.#type = (await describeType(this.#context.control, schema, table).catch(() => undefined)) ?? type
   }
 }

@@ -43,6 +43,12 @@ export interface WorkerEvents {
   overrun: [task: TaskReference & { readonly durationMs: number }]
   /** Tasks of dead workers were brought back. */
   rescued: [type: TypeReference & { readonly count: number }]
+  /** Occurrences of a schedule were handled. */
+  scheduled: [schedule: { readonly key: string; readonly enqueued: number; readonly dropped: number }]
+  /** A schedule was paused because it can't be planned or its task can't be enqueued. */
+  schedule_refused: [schedule: { readonly key: string; readonly error: string }]
+  /** Maintenance deleted rows that were past their time. */
+  cleaned: [rows: { readonly what: string; readonly deleted: number }]
   /** Something went wrong that the worker copes with by itself; it never ends the process. */
   error: [error: unknown, type: TypeReference | undefined]
   stopping: []

@@ -41,6 +41,12 @@ export interface WorkerOptions extends ConnectionOptions {
    */
   readonly abortGraceMs?: number
   /**
+   * How often ended tasks past their type's `storage_time`, old occurrences and orphaned marks are deleted, in milliseconds
+   * ± 50 %; null: never by this worker (`select tasks.maintain()` does the same).
+   * @defaultValue 300000
+   */
+  readonly maintenanceIntervalMs?: number | null
+  /**
    * Whether SIGTERM and SIGINT stop the worker; a second one ends the process.
    * @defaultValue true
    */
@@ -74,6 +80,8 @@ export function resolveWorkerOptions(options: WorkerOptions): ResolvedWorkerOpti
     batchSize: integer({ max: 10_000, default: 500 }),
     stopTimeoutMs: durationMs({ min: 0, default: 30_000 }),
     abortGraceMs: durationMs({ min: 0, default: 10_000 }),
+    maintenanceIntervalMs: (given, refuse) =>
+      given === null ? null : durationMs({ min: 100, default: 300_000 })(given, refuse),
     handleSignals: flag({ default: true }),
     applicationName: text({ default: 'pg-tasks worker' }),
     logger: loggerOption({ default: noopLogger }),
@@ -98,16 +106,20 @@ export function connectionOf(options: ResolvedWorkerOptions): ConnectionOptions 
   }
 }
 
-/** @throws InvalidOptionError if heartbeats can't keep a lease of this length */
-export function heartbeatIntervalOf(options: ResolvedWorkerOptions, table: string, timeoutMs: number | null): number {
+/** How often a lease of this length is renewed. */
+export function heartbeatIntervalOf(options: ResolvedWorkerOptions, timeoutMs: number | null): number {
   const { heartbeatIntervalMs } = options
   if (timeoutMs === null) return heartbeatIntervalMs ?? 20_000
-  if (heartbeatIntervalMs !== undefined && heartbeatIntervalMs > timeoutMs / 2) {
-    throw new InvalidOptionError(
-      'Worker',
-      'heartbeatIntervalMs',
-      `must be at most half the timeout of ${table} (${timeoutMs} ms), not ${heartbeatIntervalMs}.`,
-    )
-  }
-  return heartbeatIntervalMs ?? timeoutMs / 3
+  return Math.min(heartbeatIntervalMs ?? timeoutMs / 3, timeoutMs / 2)
+}
+
+/** @throws InvalidOptionError if heartbeats can't keep a lease of this length */
+export function checkHeartbeatInterval(options: ResolvedWorkerOptions, table: string, timeoutMs: number | null): void {
+  const { heartbeatIntervalMs } = options
+  if (timeoutMs === null || heartbeatIntervalMs === undefined || heartbeatIntervalMs <= timeoutMs / 2) return
+  throw new InvalidOptionError(
+    'Worker',
+    'heartbeatIntervalMs',
+    `must be at most half the timeout of ${table} (${timeoutMs} ms), not ${heartbeatIntervalMs}.`,
+  )
 }

@@ -1,4 +1,4 @@
-import { prepareSession, type Queryable, type QueryResult } from '@pg-tasks/sql'
+import { inShortTransaction, prepareSession, type Queryable, type QueryResult } from '@pg-tasks/sql'
 import type { ConnectionSource } from '../connection/connection-source.js'
 import { ReconnectingClient } from '../connection/reconnecting-client.js'
 
@@ -7,6 +7,14 @@ const LOCK_TIMEOUT_MS = 2_000
 
 /** Longest answer, in milliseconds; after it the connection counts as dead. */
 const STATEMENT_TIMEOUT_MS = 15_000
+
+export interface WorkerSessionOptions {
+  readonly applicationName: string
+  /** Whether the connection is known to be direct. */
+  readonly direct: () => boolean
+  /** Told when a session is lost, and with it what it held. */
+  readonly onLost?: (() => void) | undefined
+}
 
 /**
  * A session of the worker's own. Once notifications were seen to arrive, the connection is known to be direct, and the session
@@ -18,8 +26,13 @@ export class WorkerSession implements Queryable {
   readonly #direct: () => boolean
   #preparedSession = 0
 
-  constructor(source: ConnectionSource, applicationName: string, direct: () => boolean) {
-    this.#client = new ReconnectingClient({ source, applicationName, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  constructor(source: ConnectionSource, { applicationName, direct, onLost }: WorkerSessionOptions) {
+    this.#client = new ReconnectingClient({
+      source,
+      applicationName,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      onDisconnect: onLost,
+    })
     this.#direct = direct
   }
 
@@ -29,12 +42,21 @@ export class WorkerSession implements Queryable {
   }
 
   query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
+    return this.#use((session) => session.query(text, values))
+  }
+
+  /** Runs several statements as one transaction; other calls wait meanwhile. */
+  transaction<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
+    return this.#use((session) => inShortTransaction(session, () => work(session)))
+  }
+
+  #use<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
     return this.#client.use(async (session) => {
       if (this.#preparedSession !== this.#client.session && this.#direct()) {
-        await prepareSession(session as Queryable, { lockTimeoutMs: LOCK_TIMEOUT_MS })
+        await prepareSession(session, { lockTimeoutMs: LOCK_TIMEOUT_MS })
         this.#preparedSession = this.#client.session
       }
-      return session.query(text, values)
+      return work(session)
     })
   }
 

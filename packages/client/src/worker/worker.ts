@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { type NewSchedule, upsertSchedule } from '@pg-tasks/sql'
+import { Backoff } from '../backoff/backoff.js'
 import { resolveConnection } from '../connection/connection-source.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
@@ -10,7 +12,12 @@ import { Listener } from '../listener/listener.js'
 import { FailureLog } from '../logger/failure-log.js'
 import type { Logger } from '../logger/logger.js'
 import { safeLogger } from '../logger/safe-logger.js'
+import { Maintenance } from '../maintenance/maintenance.js'
+import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from '../schedule/schedule-options.js'
+import { Scheduler } from '../schedule/scheduler.js'
+import type { Columns } from '../task/claimed.js'
 import { Task } from '../task/task.js'
+import { sleep } from '../timers/sleep.js'
 import { onStopSignals } from './stop-signals.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunner } from './type-runner.js'
@@ -42,8 +49,13 @@ export class Worker {
   readonly #context: TypeContext
   readonly #listener: Listener
   readonly #sessions: readonly WorkerSession[]
-  readonly #runners = new Map<string, TypeRunner & { readonly concurrency?: number }>()
-  readonly #removing = new Set<Promise<void>>()
+  readonly #scheduler: Scheduler
+  readonly #maintenance: Maintenance | undefined
+  /** Declared in code; written at the start, and again after they failed. */
+  readonly #schedules = new Map<string, NewSchedule>()
+  readonly #runners = new Map<string, TypeRunner>()
+  /** Runners that were removed and whose handlers haven't ended yet. */
+  readonly #removing = new Map<string, { readonly runner: TypeRunner; readonly ended: Promise<void> }>()
   #phase: Phase = 'new'
   #delivering = false
   #running: Promise<void> | undefined
@@ -60,8 +72,10 @@ export class Worker {
     const source = resolveConnection('Worker', connectionOf(this.#options))
     for (const warning of source.warnings) this.#logger.warn({}, warning)
     const { applicationName } = this.#options
-    const session = (): WorkerSession => new WorkerSession(source, applicationName, () => this.#delivering)
-    const [control, settling, beating] = [session(), session(), session()]
+    const session = (onLost?: () => void): WorkerSession =>
+      new WorkerSession(source, { applicationName, direct: () => this.#delivering, onLost })
+    // With the session go the locks by which workers sleep: whoever sleeps must say so again.
+    const [control, settling, beating] = [session(() => this.#wakeAll()), session(), session()]
     this.#sessions = [control, settling, beating]
     this.#context = {
       workerId: this.id,
@@ -73,6 +87,19 @@ export class Worker {
       settling,
       beating,
       listening: () => this.#delivering,
+    }
+    this.#scheduler = new Scheduler(settling, this.#context.failures, {
+      onFired: (schedule) => this.#events.emit('scheduled', schedule),
+      onRefused: (schedule) => {
+        this.#logger.error({ ...schedule }, 'A schedule was paused')
+        this.#events.emit('schedule_refused', schedule)
+      },
+    })
+    const { maintenanceIntervalMs } = this.#options
+    if (maintenanceIntervalMs !== null) {
+      this.#maintenance = new Maintenance(settling, maintenanceIntervalMs, this.#context.failures, (deleted) =>
+        this.#events.emit('cleaned', deleted),
+      )
     }
     this.#listener = new Listener({
       source,
@@ -111,7 +138,25 @@ export class Worker {
     }
     const runner = new TypeRunner(task as Task<object>, concurrency, this.#context)
     this.#runners.set(key, runner)
-    if (this.#phase === 'running') runner.start()
+    if (this.#phase === 'running') void this.#startWhenRemoved(key, runner)
+    return this
+  }
+
+  /**
+   * Declares a schedule: written at the start of `run()` (at once if it runs), brought up to date by its key. Schedules that
+   * are not declared stay as they are.
+   *
+   * @throws InvalidOptionError if an option can't be used. What only the database knows (columns) makes `run()` reject.
+   */
+  schedule<Own extends Columns>(task: Task<Own>, options: ScheduleOptions, columns: ScheduledColumns<Own>): this {
+    const schedule = resolveSchedule(task, options, columns)
+    this.#schedules.set(schedule.key, schedule)
+    if (this.#phase === 'running') {
+      void upsertSchedule(this.#context.settling, schedule).catch((error: unknown) => {
+        this.#logger.error({ key: schedule.key, error: describeThrown(error) }, 'A schedule could not be written')
+        this.#events.emit('schedule_refused', { key: schedule.key, error: describeThrown(error) })
+      })
+    }
     return this
   }
 
@@ -122,9 +167,11 @@ export class Worker {
     if (runner === undefined) return
     this.#runners.delete(key)
     if (this.#phase !== 'running') return
-    const removing = runner.stop(this.#options.stopTimeoutMs)
-    this.#removing.add(removing)
-    await removing.finally(() => this.#removing.delete(removing))
+    const ended = runner.stop(this.#options.stopTimeoutMs)
+    const removing = { runner, ended }
+    this.#removing.set(key, removing)
+    await ended
+    if (this.#removing.get(key) === removing) this.#removing.delete(key)
   }
 
   /**
@@ -141,12 +188,15 @@ export class Worker {
 
   /**
    * Stops: no new tasks; running ones may end, those that haven't within `timeoutMs` are aborted; unstarted and aborted ones
-   * are given back without counting the execution. Can be called at any moment and any number of times; never rejects.
+   * are given back without counting the execution. Can be called at any moment and any number of times, also with less time
+   * than before; never rejects.
    *
    * @param options.timeoutMs - defaults to the option `stopTimeoutMs`
    */
   stop(options: { readonly timeoutMs?: number } = {}): Promise<void> {
-    this.#stopping ??= this.#stop(options.timeoutMs ?? this.#options.stopTimeoutMs)
+    const timeoutMs = options.timeoutMs ?? this.#options.stopTimeoutMs
+    if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs)
+    else void this.#stopRunners(timeoutMs)
     return this.#stopping
   }
 
@@ -203,8 +253,11 @@ export class Worker {
       // The listener goes first: what is found out about the connection holds for the others.
       await this.#listener.start()
       await this.#checkTypes()
+      await this.#writeSchedules()
       if (this.#phase === 'running') {
         for (const runner of this.#runners.values()) runner.start()
+        this.#scheduler.start()
+        this.#maintenance?.start()
         this.#events.emit('ready')
       }
       await ended
@@ -237,30 +290,63 @@ export class Worker {
     }
   }
 
+  /** While the database is away they are tried again, before any task is taken. */
+  async #writeSchedules(): Promise<void> {
+    const backoff = new Backoff({ baseMs: 200, maxMs: 5_000 })
+    for (const schedule of this.#schedules.values()) {
+      for (let written = false; !written && this.#phase === 'running'; ) {
+        try {
+          await upsertSchedule(this.#context.settling, schedule)
+          written = true
+        } catch (raised) {
+          const error = fromDatabaseError(raised)
+          if (!isTransient(error)) throw error
+          await sleep(backoff.next())
+        }
+      }
+    }
+  }
+
   async #stop(timeoutMs: number): Promise<void> {
     const wasRunning = this.#phase === 'running'
     this.#phase = 'stopping'
     if (wasRunning) this.#events.emit('stopping')
-    await Promise.allSettled([
-      ...this.#removing,
-      ...[...this.#runners.values()].map((runner) => runner.stop(timeoutMs)),
-    ])
+    await this.#stopRunners(timeoutMs)
     await this.#listener.close()
+    await this.#scheduler.stop()
+    await this.#maintenance?.stop()
     await Promise.allSettled(this.#sessions.map((session) => session.close()))
     this.#phase = 'stopped'
     this.#endRun()
     if (wasRunning) this.#events.emit('stopped')
   }
 
+  async #stopRunners(timeoutMs: number): Promise<void> {
+    const runners = [...this.#runners.values(), ...[...this.#removing.values()].map(({ runner }) => runner)]
+    await Promise.allSettled(runners.map((runner) => runner.stop(timeoutMs)))
+  }
+
+  /** Two runners of one type would take each other's runs for strays. */
+  async #startWhenRemoved(key: string, runner: TypeRunner): Promise<void> {
+    await this.#removing.get(key)?.ended
+    if (this.#phase === 'running' && this.#runners.get(key) === runner) runner.start()
+  }
+
+  #wakeAll(): void {
+    for (const runner of this.#runners.values()) runner.wake()
+  }
+
   #onListening(): void {
     this.#delivering = true
     this.#events.emit('listening')
     // What was announced while nobody listened is gone: look at everything.
-    for (const runner of this.#runners.values()) runner.wake()
+    this.#wakeAll()
+    this.#scheduler.wake()
   }
 
   #hear(channel: string, payload: string): void {
     if (channel === CONTROL_CHANNEL) {
+      if (payload === 'schedules') this.#scheduler.wake()
       const [tableId, id] = payload.split(' ')
       if (tableId === undefined || id === undefined) return
       for (const runner of this.#runners.values()) runner.control(tableId, id)

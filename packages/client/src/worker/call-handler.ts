@@ -1,0 +1,26 @@
+import type { Task } from '../task/task.js'
+import type { ActiveRun } from './active-run.js'
+import type { HandlerEnd } from './outcome.js'
+
+/** Calls a task's handler and tells how it ended, once and never in the same turn: a handler needn't be async. */
+export function callHandler(task: Task<object>, run: ActiveRun, onEnd: (end: HandlerEnd) => void): void {
+  try {
+    const running: unknown = task.run(run.row, run)
+    if (isThenable(running)) {
+      // Not its own `then`: a promise-like may call back twice.
+      Promise.resolve(running).then(
+        () => onEnd({ threw: false }),
+        (error: unknown) => onEnd({ threw: true, error }),
+      )
+    } else {
+      // Else such handlers would recurse through the whole queue.
+      queueMicrotask(() => onEnd({ threw: false }))
+    }
+  } catch (error) {
+    queueMicrotask(() => onEnd({ threw: true, error }))
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}

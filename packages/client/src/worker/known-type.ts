@@ -1,0 +1,92 @@
+import { describeType, type Queryable, refreshType, type TypeDescription } from '@pg-tasks/sql'
+import { TypeNotRegisteredError } from '../errors/database-errors.js'
+import { isTransient } from '../errors/is-transient.js'
+import type { TaskOptions } from '../task/task-options.js'
+import { hasMoved } from './failure-kind.js'
+import { type TypeContext, typeReference } from './type-context.js'
+
+/** What is known of a task type, and how that is kept true: its settings may change, its table be renamed or made anew. */
+export class KnownType {
+  readonly #context: TypeContext
+  readonly #name: Required<Pick<TaskOptions, 'schema' | 'table'>>
+  #type: TypeDescription | undefined
+  #learnedAt = 0
+  #mended = false
+
+  constructor(context: TypeContext, name: Required<Pick<TaskOptions, 'schema' | 'table'>>) {
+    this.#context = context
+    this.#name = name
+  }
+
+  get known(): boolean {
+    return this.#type !== undefined
+  }
+
+  /** Its name of today, as far as it is known. */
+  get name(): { readonly schema: string; readonly table: string } {
+    return this.#type ?? this.#name
+  }
+
+  /** @throws TypeNotRegisteredError while nothing is known */
+  get current(): TypeDescription {
+    if (this.#type === undefined) throw this.#unregistered()
+    return this.#type
+  }
+
+  /** How long ago it was looked up, in milliseconds. */
+  get age(): number {
+    return performance.now() - this.#learnedAt
+  }
+
+  /**
+   * Looks the type up.
+   *
+   * @throws TypeNotRegisteredError, or the database's error
+   */
+  async learn(connection: Queryable): Promise<void> {
+    const type = await describeType(connection, this.#name.schema, this.#name.table)
+    if (type === undefined) throw this.#unregistered()
+    this.#type = type
+    this.#learnedAt = performance.now()
+  }
+
+  /** Looks the type up again; if it isn't there, what was known stays. */
+  async relearn(connection: Queryable): Promise<void> {
+    try {
+      await this.learn(connection)
+    } catch (error) {
+      if (isTransient(error)) throw error
+    }
+  }
+
+  /** What was done before has worked: the next error is a new one. */
+  worked(): void {
+    this.#mended = false
+  }
+
+  /** After an error: where it says that the table was renamed, the functions are made to follow. Whether to try again at once. */
+  async mend(error: unknown): Promise<boolean> {
+    const type = this.#type
+    if (type === undefined || !hasMoved(error) || this.#mended) return false
+    const { control, logger } = this.#context
+    if (!(await refreshType(control, type.tableId).catch(() => false))) return false
+    this.#mended = true
+    await this.relearn(control).catch(() => {})
+    const now = typeReference(this.current)
+    if (now.table !== type.table || now.schema !== type.schema) {
+      logger.warn({ ...now, before: typeReference(type) }, 'A task table was renamed; its functions follow')
+    }
+    return true
+  }
+
+  forget(): void {
+    this.#type = undefined
+  }
+
+  #unregistered(): TypeNotRegisteredError {
+    const { schema, table } = this.#name
+    return new TypeNotRegisteredError(
+      `The table ${schema}.${table} is not a registered task type: select tasks.register('${schema}', '${table}')`,
+    )
+  }
+}

@@ -72,6 +72,9 @@ declare
   v_before   integer;
   v_claimed  bigint[] := '{}';
   v_one      bigint;
+  v_room     integer;
+  v_wanted   integer;
+  v_most     integer;
 begin
   if $1 is null or $1 < 1 or $1 > 10000 then
     perform tasks.refuse('TQ003', pg_catalog.format('acquire: max_num must be between 1 and 10000, not %%s', coalesce($1::pg_catalog.text, 'NULL')));
@@ -85,6 +88,13 @@ begin
   end if;
 
   v_now := tasks.clock();
+  v_room := $1;
+  if this.v_type.limited then
+    v_room := tasks.take_room(this.v_type, $1, this.v_now);
+    if this.v_room < 1 then
+      return;
+    end if;
+  end if;
   if $2 is null then
     -- A caller without a worker has nobody who rescues for it.
     perform tasks.%4$s();
@@ -127,6 +137,11 @@ begin
   -- More than one round only where rows are picked that can't be claimed.
   for v_round in 1..1000 loop
     v_picked := '{}';
+    -- Of many tasks that wait for few keys, enough are judged at once.
+    v_most := this.v_room - pg_catalog.cardinality(this.v_claimed);
+    if this.v_type.key_columns is not null then
+      v_most := greatest(this.v_most, 100);
+    end if;
     if this.v_suspects then
       -- Suspects run alone.
       v_picked := array(
@@ -148,10 +163,10 @@ begin
             and t.planned_to <= this.v_now
             and (t.planned_to, t.id) > (this.v_at[walk.v_priority], this.v_id[walk.v_priority])
           order by t.planned_to, t.id
-          limit $1 - pg_catalog.cardinality(this.v_claimed) - pg_catalog.cardinality(this.v_picked)
+          limit this.v_most - pg_catalog.cardinality(this.v_picked)
           for no key update skip locked);
         v_picked := this.v_picked || this.v_part;
-        if pg_catalog.cardinality(this.v_claimed) + pg_catalog.cardinality(this.v_picked) < $1 then
+        if pg_catalog.cardinality(this.v_picked) < this.v_most then
           v_done[v_priority] := true;
         else
           v_id[v_priority] := this.v_part[pg_catalog.cardinality(this.v_part)];
@@ -161,6 +176,11 @@ begin
       end loop;
     end if;
     exit when pg_catalog.cardinality(this.v_picked) = 0;
+    v_wanted := pg_catalog.cardinality(this.v_picked);
+    if this.v_type.key_columns is not null then
+      v_picked := tasks.admit(this.v_type, this.v_picked);
+      v_picked := this.v_picked[1:this.v_room - pg_catalog.cardinality(this.v_claimed)];
+    end if;
 
     v_before := pg_catalog.cardinality(this.v_claimed);
     v_from := 1;
@@ -196,7 +216,7 @@ begin
           end if;
       end;
     end loop;
-    exit when pg_catalog.cardinality(this.v_claimed) - this.v_before = pg_catalog.cardinality(this.v_picked);
+    exit when pg_catalog.cardinality(this.v_claimed) - this.v_before = this.v_wanted;
 
     -- Picked and not claimed: used up (failed, so that it leaves the index), or kept back by a trigger of the user's.
     foreach v_one in array array(
@@ -216,10 +236,10 @@ begin
           raise warning 'task %% of %% has no executions left and could not be failed: %%', this.v_one, %3$s, sqlerrm;
       end;
     end loop;
-    exit when pg_catalog.cardinality(this.v_claimed) >= $1;
+    exit when pg_catalog.cardinality(this.v_claimed) >= this.v_room;
   end loop;
 
-  if $2 is not null then
+  if $2 is not null and this.v_type.key_columns is null then
     v_cursor := array[
       extract(epoch from this.v_began)::pg_catalog.text,
       case when this.v_sweep
@@ -237,6 +257,9 @@ begin
   end if;
 
   if pg_catalog.cardinality(this.v_claimed) > 0 then
+    if this.v_type.rate_count is not null then
+      perform tasks.spend_rate(this.v_type, pg_catalog.cardinality(this.v_claimed), this.v_now);
+    end if;
     return query
       select t.* from %1$s t where t.id = any (this.v_claimed) order by t.priority, t.planned_to, t.id;
   end if;
@@ -307,18 +330,20 @@ begin
     end if;
     v_last := -9223372036854775808;
     loop
+      -- In the order of the index, named whole: by id, the planner walks the table; by run_until alone, it sorts. Nothing
+      -- waits for a lock here, so that the order doesn't matter to deadlocks.
       if this.v_worker is not null then
         v_ids := array(
           select t.id from %1$s t
           where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
             and t.run_worker = this.v_worker and t.id > this.v_last
-          order by t.id limit 1000 for no key update skip locked);
+          order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
       else
         v_ids := array(
           select t.id from %1$s t
           where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
             and t.run_worker is null and t.run_until <= this.v_now and t.id > this.v_last
-          order by t.id limit 1000 for no key update skip locked);
+          order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
       end if;
       exit when pg_catalog.cardinality(this.v_ids) = 0;
       v_last := this.v_ids[pg_catalog.cardinality(this.v_ids)];
@@ -408,6 +433,8 @@ declare
   v_next     pg_catalog.timestamptz := 'infinity';
   v_end      pg_catalog.timestamptz;
   v_floor    pg_catalog.timestamptz := '-infinity';
+  v_type     tasks.types;
+  v_room_in  double precision;
 begin
   -- While no sweep is allowed, what the last acquire left behind the cursor isn't walked here either.
   v_cursor := pg_catalog.string_to_array(nullif(pg_catalog.current_setting('pg_tasks.cursor_' || this.v_table_id, true), ''), ' ');
@@ -437,10 +464,18 @@ begin
     select t.run_until from %1$s t
     where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
       and t.run_worker is null and t.run_until is not null
-    order by t.run_until limit 1);
+    order by t.run_worker, t.run_until limit 1);
   v_end := least(this.v_end, (
     select pg_catalog.min(l.leased_until) from tasks.leases l
     where l.table_id = this.v_table_id::pg_catalog.regclass and l.worker_id is distinct from $1));
+  if this.v_next < 'infinity' then
+    select y.* into this.v_type from tasks.types y where y.table_id = this.v_table_id::pg_catalog.regclass;
+    if this.v_type.limited then
+      v_room_in := tasks.room_in(this.v_type, this.v_now);
+      v_next := case when this.v_room_in is null then 'infinity'
+        else greatest(this.v_next, this.v_now + pg_catalog.make_interval(secs => this.v_room_in / 1000)) end;
+    end if;
+  end if;
   -- Infinite times can't be subtracted before PostgreSQL 17.
   ready_in := case
     when this.v_next <= this.v_now then 0

@@ -508,7 +508,9 @@ begin
   perform tasks.forget_dropped();
   v_type := tasks.find_type($1, $2);
   if v_type.table_id is not null then
-    perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(g.remedy) from tasks.check_triggers(v_type.table_id, false, false) g));
+    perform tasks.execute_ddl(v_type.table_id, array(
+      select pg_catalog.format('drop trigger %I on %s', t.tgname, tasks.quoted(v_type.table_id)) from pg_catalog.pg_trigger t
+      where t.tgrelid = v_type.table_id and (t.tgname like 'pg\_tasks\_%' or t.tgname = 'notify_on_new')));
     perform tasks.drop_verbs(v_type.function_name);
     delete from tasks.leases l where l.table_id = v_type.table_id;
     delete from tasks.types y where y.table_id = v_type.table_id;

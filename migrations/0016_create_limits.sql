@@ -1,0 +1,280 @@
+-- 0016_create_limits: pause, concurrency and rate of a type across all processes.
+--
+-- Flow: acquire asks take_room how many tasks it may claim. For a type with a limit that decision is serialised by an
+-- advisory lock for the length of the acquire's transaction: counting and claiming are one step, so no two acquires share a
+-- free place. Ended tasks free places: a statement trigger, there only while the type has a limit, announces it to sleepers.
+-- Settings hold from the next acquire on.
+-- Lock order: the type's limit lock (advisory, class 1886415985), then what acquire locks.
+
+begin isolation level read committed;
+select tasks.start_migration(16, 'create_limits');
+
+alter table tasks.types
+  add column paused_at timestamptz,
+  add column paused_reason text,
+  add column concurrency integer,
+  add column rate_count integer,
+  add column rate_interval interval,
+  add column rate_burst integer,
+  add column key_columns text[],
+  add column key_concurrency integer,
+  add column key_on_retry text,
+  add column limited boolean not null
+    generated always as (paused_at is not null or concurrency is not null or rate_count is not null or key_columns is not null) stored;
+comment on column tasks.types.limited is 'Whether acquire must ask for room';
+comment on column tasks.types.paused_at is 'When the type was paused; NULL: it is not';
+comment on column tasks.types.paused_reason is 'Why it was paused';
+comment on column tasks.types.concurrency is 'Most tasks that run at once in all processes; NULL: no limit';
+comment on column tasks.types.rate_count is 'Most tasks per rate_interval; NULL: no limit';
+comment on column tasks.types.rate_interval is 'Interval of the rate';
+comment on column tasks.types.rate_burst is 'How many of an idle interval''s tasks may start at once';
+comment on column tasks.types.key_columns is 'Columns whose values make the key; NULL: no keys';
+comment on column tasks.types.key_concurrency is 'Most tasks of one key that run at once';
+comment on column tasks.types.key_on_retry is 'What a task that waits for its retry does to its key: block or step_aside';
+
+-- One row per limited rate; a bucket of places that fills evenly.
+create table tasks.rates (
+  table_id   regclass primary key,
+  places     double precision not null,
+  counted_at timestamptz not null
+);
+comment on table tasks.rates is 'Places left by the rate of a type; written by acquire under the type''s limit lock';
+comment on column tasks.rates.table_id is 'The task table';
+comment on column tasks.rates.places is 'Places at counted_at';
+comment on column tasks.rates.counted_at is 'When places was counted';
+
+-- Places of the rate at an instant; a full bucket for a type that has not started anything yet.
+create function tasks.rate_places(p_type tasks.types, p_now timestamptz) returns double precision
+language sql stable
+as $$
+  select least(p_type.rate_burst, coalesce((
+    select r.places + greatest(0, pg_catalog.date_part('epoch', p_now - r.counted_at)) * p_type.rate_count / pg_catalog.date_part('epoch', p_type.rate_interval)
+    from tasks.rates r where r.table_id = p_type.table_id), p_type.rate_burst))
+$$;
+comment on function tasks.rate_places(tasks.types, timestamptz) is 'How many tasks the rate of a type lets start at an instant';
+
+-- Claimed and not ended, straight from the index of running tasks.
+create function tasks.count_running(p_table regclass) returns bigint
+language plpgsql volatile
+set enable_seqscan to off
+as $$
+declare
+  v_count bigint;
+begin
+  execute pg_catalog.format('select pg_catalog.count(*) from %s t
+    where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled', tasks.quoted(p_table))
+  into v_count;
+  return v_count;
+end
+$$;
+comment on function tasks.count_running(regclass) is 'Running tasks of a table';
+
+create function tasks.take_room(p_type tasks.types, p_max_num integer, p_now timestamptz) returns integer
+language plpgsql volatile
+as $$
+declare
+  v_type tasks.types;
+  v_room integer := p_max_num;
+begin
+  if p_type.paused_at is not null then
+    return 0;
+  end if;
+  perform pg_catalog.pg_advisory_xact_lock(1886415985, p_type.table_id::oid::integer);
+  -- Having waited, look again: the settings may be others now.
+  select y.* into v_type from tasks.types y where y.table_id = p_type.table_id;
+  if v_type.table_id is null or v_type.paused_at is not null then
+    return 0;
+  end if;
+  if v_type.concurrency is not null then
+    v_room := least(v_room, greatest(0, v_type.concurrency - tasks.count_running(v_type.table_id)));
+  end if;
+  if v_type.rate_count is not null then
+    v_room := least(v_room, pg_catalog.floor(tasks.rate_places(v_type, p_now)))::integer;
+  end if;
+  return v_room;
+end
+$$;
+comment on function tasks.take_room(tasks.types, integer, timestamptz) is
+  'Serialises the acquires of a limited type and says how many tasks this one may claim';
+
+create function tasks.spend_rate(p_type tasks.types, p_claimed integer, p_now timestamptz) returns void
+language sql volatile
+as $$
+  insert into tasks.rates as r (table_id, places, counted_at)
+  values (p_type.table_id, tasks.rate_places(p_type, p_now) - p_claimed, p_now)
+  on conflict on constraint rates_pkey do update set places = excluded.places, counted_at = excluded.counted_at
+$$;
+comment on function tasks.spend_rate(tasks.types, integer, timestamptz) is 'Takes claimed tasks off the rate; under the type''s limit lock';
+
+-- NULL: room comes only with a notification.
+create function tasks.room_in(p_type tasks.types, p_now timestamptz) returns double precision
+language plpgsql volatile
+as $$
+begin
+  if p_type.paused_at is not null then
+    return null;
+  elsif p_type.concurrency is not null and tasks.count_running(p_type.table_id) >= p_type.concurrency then
+    return null;
+  elsif p_type.rate_count is not null then
+    return greatest(0, pg_catalog.ceil(1000 * (1 - tasks.rate_places(p_type, p_now)) * pg_catalog.date_part('epoch', p_type.rate_interval) / p_type.rate_count));
+  end if;
+  return 0;
+end
+$$;
+comment on function tasks.room_in(tasks.types, timestamptz) is 'Milliseconds until a limited type has room by time alone; NULL: not before something ends or is resumed';
+
+-- As the trigger of 0002, for those who wake workers without having enqueued.
+create function tasks.announce(p_table regclass) returns void
+language plpgsql volatile
+as $$
+begin
+  if pg_catalog.pg_try_advisory_xact_lock_shared(1886415981, p_table::oid::integer)
+    and (pg_catalog.pg_try_advisory_lock(1886415982, p_table::oid::integer)
+      and pg_catalog.pg_advisory_unlock(1886415982, p_table::oid::integer))
+    and not (pg_catalog.pg_try_advisory_lock_shared(1886415983, p_table::oid::integer)
+      and pg_catalog.pg_advisory_unlock_shared(1886415983, p_table::oid::integer))
+  then
+    return;
+  end if;
+  if pg_catalog.pg_notification_queue_usage() < 0.5 then
+    perform pg_catalog.pg_notify('pg_tasks', (
+      select pg_catalog.concat(n.nspname, '.', c.relname) from pg_catalog.pg_class c
+      join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = p_table));
+  end if;
+end
+$$;
+comment on function tasks.announce(regclass) is 'Wakes sleeping workers of a type at commit';
+
+create function tasks.free_room() returns trigger
+language plpgsql volatile
+as $$
+declare
+  v_type tasks.types;
+  v_keys text[];
+begin
+  select y.* into v_type from tasks.types y where y.table_id = tg_relid::regclass;
+  if not found or not v_type.limited then
+    return null;
+  end if;
+  if v_type.key_columns is not null then
+    if tg_op = 'DELETE' then
+      execute pg_catalog.format('select pg_catalog.array_agg(distinct k order by k) from (select %s as k from gone o
+        where o.finished_at is null and o.failed_at is null and not o.canceled and (o.started_at is not null or o.execution_count > 0)) s
+        where k is not null', tasks.key_of(v_type, 'o'))
+      into v_keys;
+    else
+      execute pg_catalog.format('select pg_catalog.array_agg(distinct k order by k) from (select %s as k from old_rows o join new_rows n on n.id = o.id
+        where o.started_at is not null and o.finished_at is null and o.failed_at is null and not o.canceled and not tasks.is_running(n.started_at, n.finished_at, n.failed_at, n.canceled)
+          or o.execution_count > 0 and o.finished_at is null and o.failed_at is null and not o.canceled and (n.canceled or n.execution_count = 0)) s
+        where k is not null', tasks.key_of(v_type, 'o'))
+      into v_keys;
+    end if;
+    if v_keys is null and v_type.concurrency is null then
+      return null;
+    end if;
+    perform tasks.admit_next(v_type, v_keys);
+  end if;
+  perform tasks.announce(v_type.table_id);
+  return null;
+end
+$$;
+comment on function tasks.free_room() is 'Trigger on the table of a limited type: tasks that end make room for others';
+
+create function tasks.check_limit_triggers(p_type tasks.types) returns table (remedy text)
+language sql stable
+as $$
+  select case when w.wanted then
+      pg_catalog.format('create trigger %I %s for each statement execute function tasks.free_room()', g.name, pg_catalog.format(g.event, tasks.quoted(p_type.table_id)))
+    else pg_catalog.format('drop trigger %I on %s', g.name, tasks.quoted(p_type.table_id)) end
+  from (values
+    ('pg_tasks_room_update', 'after update on %s referencing old table as old_rows new table as new_rows'),
+    ('pg_tasks_room_delete', 'after delete on %s referencing old table as gone')
+  ) as g (name, event)
+  cross join lateral (select p_type.concurrency is not null or p_type.key_columns is not null) as w (wanted)
+  where w.wanted is distinct from exists (select from pg_catalog.pg_trigger t where t.tgrelid = p_type.table_id and t.tgname = g.name)
+$$;
+comment on function tasks.check_limit_triggers(tasks.types) is 'Statements that give a type''s table the triggers that its limits need, or take them away';
+
+create function tasks.find_registered(p_verb text, p_schema text, p_table text) returns tasks.types
+language plpgsql volatile
+as $$
+declare
+  v_type tasks.types;
+begin
+  perform pg_catalog.pg_advisory_xact_lock(1886415980, 1);
+  v_type := tasks.find_type(p_schema, p_table);
+  if v_type.table_id is null then
+    perform tasks.refuse('TQ004', pg_catalog.format('%s: %I.%I is not registered', p_verb, p_schema, p_table), 'Call tasks.register(schema, table).');
+  end if;
+  return v_type;
+end
+$$;
+comment on function tasks.find_registered(text, text, text) is 'Registry row of a table under the registration lock, or raises that there is none';
+
+create function tasks.pause(schema_name text, table_name text, reason text default null) returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_type tasks.types := tasks.find_registered('pause', $1, $2);
+begin
+  update tasks.types y set paused_at = tasks.clock(), paused_reason = $3 where y.table_id = v_type.table_id and y.paused_at is null;
+end
+$$;
+comment on function tasks.pause(text, text, text) is 'From now on no task of the type is acquired, until it is resumed; running ones go on';
+
+create function tasks.resume(schema_name text, table_name text) returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_type tasks.types := tasks.find_registered('resume', $1, $2);
+begin
+  update tasks.types y set paused_at = null, paused_reason = null where y.table_id = v_type.table_id;
+  perform tasks.announce(v_type.table_id);
+end
+$$;
+comment on function tasks.resume(text, text) is 'Resumes a paused type';
+
+create function tasks.limit_concurrency(schema_name text, table_name text, concurrency integer) returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_type tasks.types := tasks.find_registered('limit_concurrency', $1, $2);
+begin
+  if $3 < 1 then
+    perform tasks.refuse('TQ003', pg_catalog.format('limit_concurrency: concurrency must be at least 1, not %s', $3), 'NULL: no limit; tasks.pause stops a type.');
+  end if;
+  v_type.concurrency := $3;
+  perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(c.remedy) from tasks.check_limit_triggers(v_type) c));
+  update tasks.types y set concurrency = $3 where y.table_id = v_type.table_id;
+  perform tasks.announce(v_type.table_id);
+end
+$$;
+comment on function tasks.limit_concurrency(text, text, integer) is 'At most so many tasks of the type run at once in all processes; NULL: no limit';
+
+create function tasks.limit_rate(schema_name text, table_name text, rate integer, per interval default '1 s', burst integer default 1) returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_type tasks.types := tasks.find_registered('limit_rate', $1, $2);
+begin
+  if $3 < 1 or $5 < 1 then
+    perform tasks.refuse('TQ003', 'limit_rate: rate and burst must be at least 1', 'rate NULL: no limit.');
+  elsif $3 is not null and ($4 is null or $5 is null or $4 <= interval '0') then
+    perform tasks.refuse('TQ003', 'limit_rate: per must be positive, and burst must not be NULL');
+  end if;
+  perform tasks.check_interval('limit_rate: per', $4);
+  update tasks.types y set rate_count = $3, rate_interval = case when $3 is not null then tasks.elapsed($4) end,
+    rate_burst = case when $3 is not null then $5 end
+  where y.table_id = v_type.table_id;
+  delete from tasks.rates r where r.table_id = v_type.table_id;
+  perform tasks.announce(v_type.table_id);
+end
+$$;
+comment on function tasks.limit_rate(text, text, integer, interval, integer) is
+  'At most rate tasks of the type start per interval in all processes: evenly, or with a larger burst several at once after a lull; NULL: no limit';
+
+commit;

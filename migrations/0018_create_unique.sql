@@ -1,0 +1,181 @@
+-- 0018_create_unique: unique tasks, on the user's own columns.
+--
+-- Flow: unique_while makes a partial unique index over some columns and states; enqueue inserts rows given as JSON and says
+-- per row what happened when one met its like: ignored, its payload replaced, moved later, or moved earlier.
+-- A task that comes back (retry, release, rescue, reset) and meets a follow-up that was enqueued meanwhile is absorbed by it:
+-- canceled, with a comment that names it. Nothing raises for that: a BEFORE UPDATE trigger, there only on tables with such an
+-- index, looks before the index would.
+-- Lock order: the new row, then the row that it meets.
+
+begin isolation level read committed;
+select tasks.start_migration(18, 'create_unique');
+
+create table tasks.unique_rules (
+  table_id   regclass primary key,
+  columns    text[] not null,
+  running    boolean not null,
+  index_name text not null
+);
+comment on table tasks.unique_rules is 'Which tasks of a type are unique; written by unique_while';
+comment on column tasks.unique_rules.table_id is 'The task table';
+comment on column tasks.unique_rules.columns is 'Columns that make two tasks alike';
+comment on column tasks.unique_rules.running is 'Whether a running task counts too; else it may have one follow-up';
+comment on column tasks.unique_rules.index_name is 'The unique index';
+
+create function tasks.unique_predicate(p_running boolean) returns text
+language sql immutable
+as $$
+  select 'finished_at is null and failed_at is null and not canceled' || case when p_running then '' else ' and started_at is null' end
+$$;
+comment on function tasks.unique_predicate(boolean) is 'Predicate of the unique index';
+
+create function tasks.absorb_follower() returns trigger
+language plpgsql volatile
+as $$
+declare
+  v_rule tasks.unique_rules;
+  v_id   bigint;
+begin
+  select u.* into v_rule from tasks.unique_rules u where u.table_id = tg_relid::regclass;
+  if not found then
+    return new;
+  end if;
+  execute pg_catalog.format('select t.id from %s t where %s and t.id <> $1.id and %s limit 1',
+    tasks.quoted(v_rule.table_id),
+    (select pg_catalog.string_agg(pg_catalog.format('t.%I = $1.%1$I', c), ' and ') from pg_catalog.unnest(v_rule.columns) c),
+    pg_catalog.regexp_replace(tasks.unique_predicate(v_rule.running), '(finished_at|failed_at|canceled|started_at)', 't.\1', 'g'))
+  into v_id using new;
+  if v_id is null then
+    return new;
+  end if;
+  new.canceled := true;
+  new.canceled_at := tasks.clock();
+  new.comment := pg_catalog.concat('absorbed by task ', v_id);
+  new.run_token := null;
+  new.run_worker := null;
+  new.run_until := null;
+  return new;
+end
+$$;
+comment on function tasks.absorb_follower() is 'Trigger: a task that comes back and meets its follow-up is canceled in its favour';
+
+create function tasks.unique_while(schema_name text, table_name text, columns text[], states text[] default '{scheduled,ready}') returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_type    tasks.types := tasks.find_registered('unique_while', $1, $2);
+  v_old     tasks.unique_rules;
+  v_running boolean := 'running' = any ($4);
+  v_index   text;
+  v_unknown text;
+begin
+  select u.* into v_old from tasks.unique_rules u where u.table_id = v_type.table_id;
+  if $3 is null then
+    perform tasks.execute_ddl(v_type.table_id, array(
+      select s from (values
+        (pg_catalog.format('drop index if exists %I.%I', (select n.nspname from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = v_type.table_id), v_old.index_name)),
+        (pg_catalog.format('drop trigger if exists pg_tasks_absorb on %s', tasks.quoted(v_type.table_id)))) v (s)
+      where v_old.table_id is not null));
+    delete from tasks.unique_rules u where u.table_id = v_type.table_id;
+    return;
+  end if;
+  select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') into v_unknown from pg_catalog.unnest($3) c
+  where not exists (select from pg_catalog.pg_attribute a where a.attrelid = v_type.table_id and a.attname = c and a.attnum > 0 and not a.attisdropped);
+  if v_unknown is not null or pg_catalog.cardinality($3) = 0 then
+    perform tasks.refuse('TQ003', pg_catalog.format('unique_while: %s has no column %s', v_type.table_id, coalesce(v_unknown, '')), 'columns NULL: no longer unique.');
+  elsif $4 is null or not ('{scheduled,ready}' <@ $4 and $4 <@ '{scheduled,ready,running}') then
+    perform tasks.refuse('TQ003', 'unique_while: states must be {scheduled,ready} or {scheduled,ready,running}',
+      'With running, a running task has no follow-up; without, it may have one.');
+  end if;
+  if v_old.columns = $3 and v_old.running = v_running then
+    return;
+  end if;
+  if v_old.table_id is not null then
+    perform tasks.unique_while($1, $2, null);
+  end if;
+  v_index := pg_catalog.left('pg_tasks_unique_' || v_type.function_name, 55) || '_' || pg_catalog.substr(pg_catalog.md5($3::text || v_running), 1, 7);
+  perform tasks.execute_ddl(v_type.table_id, array[
+    pg_catalog.format('create unique index %I on %s (%s) where %s', v_index, tasks.quoted(v_type.table_id),
+      (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest($3) with ordinality u (c, o)), tasks.unique_predicate(v_running)),
+    pg_catalog.format('create trigger pg_tasks_absorb before update on %s for each row
+      when (new.started_at is null and new.finished_at is null and new.failed_at is null and not new.canceled
+        and (old.started_at is not null or old.finished_at is not null or old.failed_at is not null or old.canceled))
+      execute function tasks.absorb_follower()', tasks.quoted(v_type.table_id))]);
+  insert into tasks.unique_rules (table_id, columns, running, index_name) values (v_type.table_id, $3, v_running, v_index);
+end
+$$;
+comment on function tasks.unique_while(text, text, text[], text[]) is
+  'At most one waiting task (with running: one unfinished task) with equal values in these columns; NULL columns: no longer. NULL values are never alike';
+
+create function tasks.enqueue(p_table regclass, p_rows jsonb, p_on_conflict text default null, p_delay interval default null)
+returns table (id bigint, outcome text)
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_rule    tasks.unique_rules;
+  v_row     jsonb;
+  v_columns text[];
+  v_table   text := tasks.quoted(p_table);
+  v_plan    text;
+  v_set     text;
+  v_id      bigint;
+  v_new     boolean;
+begin
+  if pg_catalog.jsonb_typeof(p_rows) is distinct from 'array' then
+    perform tasks.refuse('TQ003', 'enqueue: p_rows must be a JSON array of objects');
+  elsif p_on_conflict not in ('ignore', 'replace', 'postpone', 'advance') then
+    perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict must be ignore, replace, postpone or advance, not %L', p_on_conflict));
+  elsif p_delay < interval '0' then
+    perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_delay must not be negative, not %s', p_delay));
+  end if;
+  select u.* into v_rule from tasks.unique_rules u where u.table_id = p_table;
+  if p_on_conflict is not null and not found then
+    perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict needs unique tasks, and those of %s are not', p_table), 'Call tasks.unique_while(schema, table, columns).');
+  end if;
+  -- In one order for all callers: two bulks with the same keys don't deadlock.
+  for v_row in select r.value from pg_catalog.jsonb_array_elements(p_rows) with ordinality r (value, place)
+    order by case when v_rule.table_id is not null and p_on_conflict is not null then (select pg_catalog.string_agg(r.value ->> c, E'\x01') from pg_catalog.unnest(v_rule.columns) c) end, r.place
+  loop
+    v_columns := array(select k from pg_catalog.jsonb_object_keys(v_row) k where k <> 'planned_to' or p_delay is null order by k);
+    v_plan := case when p_delay is null then '' else ', planned_to' end;
+    v_set := case p_on_conflict
+      when 'replace' then coalesce((select pg_catalog.string_agg(pg_catalog.format('%I = excluded.%1$I', c), ', ') from pg_catalog.unnest(v_columns) c), 'comment = t.comment')
+        || case when p_delay is null then '' else ', planned_to = excluded.planned_to' end
+      when 'postpone' then 'planned_to = greatest(t.planned_to, excluded.planned_to)'
+      when 'advance' then 'planned_to = least(t.planned_to, excluded.planned_to)' end;
+    loop
+      execute pg_catalog.format(
+        'insert into %1$s as t (%2$s) select %3$s from pg_catalog.jsonb_populate_record(null::%1$s, $1) r %4$s returning t.id, t.xmax = 0',
+        v_table,
+        case when pg_catalog.cardinality(v_columns) = 0 then 'planned_to'
+          else (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by c) from pg_catalog.unnest(v_columns) c) || v_plan end,
+        case when pg_catalog.cardinality(v_columns) = 0 then 'tasks.clock() + coalesce(tasks.elapsed($2), interval ''0'')'
+          else (select pg_catalog.string_agg(pg_catalog.format('r.%I', c), ', ' order by c) from pg_catalog.unnest(v_columns) c)
+            || case when p_delay is null then '' else ', tasks.clock() + tasks.elapsed($2)' end end,
+        case when p_on_conflict is null then '' else pg_catalog.format('on conflict (%s) where %s %s',
+          (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest(v_rule.columns) with ordinality u (c, o)),
+          tasks.unique_predicate(v_rule.running),
+          case p_on_conflict when 'ignore' then 'do nothing' else 'do update set ' || v_set end) end)
+      into v_id, v_new using v_row, p_delay;
+      exit when v_id is not null or p_on_conflict is distinct from 'ignore';
+      -- Ignored in favour of one that is there; unless it has just left, and then it is our turn.
+      execute pg_catalog.format('select t.id from %s t where %s and %s limit 1', v_table,
+        (select pg_catalog.string_agg(pg_catalog.format('t.%I = (pg_catalog.jsonb_populate_record(null::%s, $1)).%1$I', c, v_table), ' and ') from pg_catalog.unnest(v_rule.columns) c),
+        tasks.unique_predicate(v_rule.running))
+      into v_id using v_row;
+      v_new := false;
+      exit when v_id is not null;
+    end loop;
+    id := v_id;
+    outcome := case when v_new then 'enqueued' else case p_on_conflict
+      when 'ignore' then 'ignored' when 'replace' then 'replaced' when 'postpone' then 'postponed' else 'advanced' end end;
+    return next;
+  end loop;
+end
+$$;
+comment on function tasks.enqueue(regclass, jsonb, text, interval) is
+  'Enqueues rows given as JSON; with p_on_conflict, says per row whether it was enqueued or met its like, and what became of that. In the order of the unique columns';
+
+commit;

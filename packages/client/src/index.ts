@@ -14,6 +14,7 @@ export {
   FunctionNameError,
   InvalidSqlArgumentError,
   MigrationError,
+  ScheduleNotFoundError,
   TableInUseError,
   TableShapeError,
   TaskNotFoundError,
@@ -31,12 +32,24 @@ export { NotSettledError, RunLimitError, TransactionRolledBackError, WorkerStopp
 export { type EventListener, SafeEmitter } from './events/safe-emitter.js'
 export type { ListenerState, ListenerStatus } from './listener/listener-status.js'
 export type { LogFields, Logger } from './logger/logger.js'
+export { firstOccurrence, preview as previewOccurrences } from './schedule/occurrences.js'
+export type { Overlap, ScheduledColumns, ScheduleOptions } from './schedule/schedule-options.js'
+export {
+  backfillSchedule,
+  listSchedules,
+  pauseSchedule,
+  resumeSchedule,
+  schedule,
+  triggerSchedule,
+  unschedule,
+} from './schedule/schedules.js'
+export type { CatchUp, ScheduleTimingOptions } from './schedule/timing.js'
 export { CancelTask } from './task/cancel-task.js'
 export type { Claimed, NewTask } from './task/claimed.js'
 export { inTransaction } from './task/in-transaction.js'
 export { RetryTask, type RetryTaskOptions } from './task/retry-task.js'
 export { type CommentOption, Task } from './task/task.js'
-export type { TaskContext } from './task/task-context.js'
+export type { StepContext, TaskContext } from './task/task-context.js'
 export type { TaskId, TaskOrId } from './task/task-id.js'
 export type { TaskOptions } from './task/task-options.js'
 export { Worker } from './worker/worker.js'

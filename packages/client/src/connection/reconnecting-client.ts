@@ -26,7 +26,7 @@ export interface ReconnectingClientOptions {
   readonly statementTimeoutMs?: number
   /**
    * The pause between attempts to connect that failed.
-   * @defaultValue 200 ms, doubled up to 5 s
+   * @defaultValue 200 ms, doubled up to 3 s
    */
   readonly backoff?: BackoffOptions
   /**
@@ -44,7 +44,7 @@ export interface CallOptions {
   readonly deadlineMs?: number
 }
 
-const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: 5_000 }
+const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: 3_000 }
 
 /** How long {@link ReconnectingClient.close} lets a statement go on that is running. */
 const LAST_STATEMENT_MS = 1_000

@@ -45,7 +45,7 @@ export interface ListenerOptions {
   readonly tcpUserTimeoutMs?: number
   /**
    * The pause between attempts to connect. There is no limit to their number.
-   * @defaultValue 100 ms, doubled up to 5 s
+   * @defaultValue 100 ms, doubled up to 3 s
    */
   readonly backoff?: BackoffOptions
   /**
@@ -72,7 +72,7 @@ export function resolveListenerOptions(options: ListenerOptions): ResolvedListen
     pingTimeoutMs: durationMs({ default: 5_000 }),
     connectTimeoutMs: durationMs({ default: 10_000 }),
     tcpUserTimeoutMs: durationMs({ default: 60_000 }),
-    backoff: (given) => (given ?? { baseMs: 100, maxMs: 5_000 }) as BackoffOptions,
+    backoff: (given) => (given ?? { baseMs: 100, maxMs: 3_000 }) as BackoffOptions,
     notDeliveringRetryMs: durationMs({ default: 60_000 }),
   })
   return resolved

@@ -4,6 +4,7 @@ import { ClosedError, ConnectionLostError, NotDeliveringError } from '../errors/
 import { redact } from '../errors/redact.js'
 import { callSafely } from '../events/call-safely.js'
 import { FailureLog } from '../logger/failure-log.js'
+import type { Logger } from '../logger/logger.js'
 import { safeLogger } from '../logger/safe-logger.js'
 import { Gate } from '../timers/gate.js'
 import { sleep } from '../timers/sleep.js'
@@ -29,6 +30,7 @@ export class Listener {
   readonly #backoff: Backoff
   readonly #slowBackoff: Backoff
   readonly #ping: Ping
+  readonly #logger: Logger
   readonly #failures: FailureLog
   #state: ListenerState = 'idle'
   #running: Promise<void> | undefined
@@ -52,7 +54,8 @@ export class Listener {
     this.#slowBackoff = new Backoff({ baseMs: Math.min(1_000, notDeliveringRetryMs), maxMs: notDeliveringRetryMs })
     // One channel for all sessions: what a pooler's server session still listens to must not pile up.
     this.#ping = new Ping(`pg_tasks_ping_${randomUUID().replaceAll('-', '')}`, pingTimeoutMs)
-    this.#failures = new FailureLog(safeLogger(logger))
+    this.#logger = safeLogger(logger)
+    this.#failures = new FailureLog(this.#logger)
   }
 
   get status(): ListenerStatus {
@@ -138,10 +141,7 @@ export class Listener {
       return true
     } catch (error) {
       if (error instanceof NotDeliveringError || this.#lossReason !== undefined) throw error
-      this.#options.logger.debug(
-        { reason: messageOf(error) },
-        'The listener could not prove that it hears other sessions',
-      )
+      this.#logger.debug({ reason: messageOf(error) }, 'The listener could not prove that it hears other sessions')
       return false
     } finally {
       await other?.close()

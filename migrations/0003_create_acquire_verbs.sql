@@ -284,7 +284,7 @@ declare
   v_type   tasks.types;
   v_now    pg_catalog.timestamptz := tasks.clock();
   v_worker pg_catalog.uuid := '00000000-0000-0000-0000-000000000000';
-  v_last   bigint;
+  v_kept   bigint[];
   v_ids    bigint[];
   v_from   integer;
   v_to     integer;
@@ -328,7 +328,7 @@ begin
       where l.worker_id = this.v_worker and l.table_id = this.v_type.table_id and l.leased_until > this.v_now;
       continue workers when found;
     end if;
-    v_last := -9223372036854775808;
+    v_kept := '{}';
     loop
       -- In the order of the index, named whole: by id, the planner walks the table; by run_until alone, it sorts. Nothing
       -- waits for a lock here, so that the order doesn't matter to deadlocks.
@@ -336,17 +336,16 @@ begin
         v_ids := array(
           select t.id from %1$s t
           where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
-            and t.run_worker = this.v_worker and t.id > this.v_last
+            and t.run_worker = this.v_worker and t.id <> all (this.v_kept)
           order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
       else
         v_ids := array(
           select t.id from %1$s t
           where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
-            and t.run_worker is null and t.run_until <= this.v_now and t.id > this.v_last
+            and t.run_worker is null and t.run_until <= this.v_now and t.id <> all (this.v_kept)
           order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
       end if;
       exit when pg_catalog.cardinality(this.v_ids) = 0;
-      v_last := this.v_ids[pg_catalog.cardinality(this.v_ids)];
       v_from := 1;
       v_to := pg_catalog.cardinality(this.v_ids);
       while this.v_from <= pg_catalog.cardinality(this.v_ids) loop
@@ -365,6 +364,11 @@ begin
           where t.id = any (this.v_batch);
           get diagnostics v_some = row_count;
           v_count := this.v_count + this.v_some;
+          if this.v_some < pg_catalog.cardinality(this.v_batch) then
+            v_kept := this.v_kept || array(
+              select t.id from %1$s t
+              where t.id = any (this.v_batch) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled));
+          end if;
           v_from := this.v_to + 1;
           v_to := pg_catalog.cardinality(this.v_ids);
         exception
@@ -376,6 +380,7 @@ begin
               v_to := (this.v_from + this.v_to) / 2;
             else
               raise warning 'task %% of %% could not be rescued: %%', this.v_ids[this.v_from], %3$s, sqlerrm;
+              v_kept := this.v_kept || this.v_ids[this.v_from];
               v_from := this.v_from + 1;
               v_to := pg_catalog.cardinality(this.v_ids);
             end if;

@@ -109,13 +109,14 @@ comment on function tasks.unique_while(text, text, text[], text[]) is
   'At most one waiting task (with running: one unfinished task) with equal values in these columns; NULL columns: no longer. NULL values are never alike';
 
 create function tasks.enqueue(p_table regclass, p_rows jsonb, p_on_conflict text default null, p_delay interval default null)
-returns table (id bigint, outcome text)
+returns table (place bigint, id bigint, outcome text)
 language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
   v_rule    tasks.unique_rules;
   v_row     jsonb;
+  v_place   bigint;
   v_columns text[];
   v_table   text := tasks.quoted(p_table);
   v_plan    text;
@@ -135,7 +136,7 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict needs unique tasks, and those of %s are not', p_table), 'Call tasks.unique_while(schema, table, columns).');
   end if;
   -- In one order for all callers: two bulks with the same keys don't deadlock.
-  for v_row in select r.value from pg_catalog.jsonb_array_elements(p_rows) with ordinality r (value, place)
+  for v_row, v_place in select r.value, r.place from pg_catalog.jsonb_array_elements(p_rows) with ordinality r (value, place)
     order by case when v_rule.table_id is not null and p_on_conflict is not null then (select pg_catalog.string_agg(r.value ->> c, E'\x01') from pg_catalog.unnest(v_rule.columns) c) end, r.place
   loop
     v_columns := array(select k from pg_catalog.jsonb_object_keys(v_row) k where k <> 'planned_to' or p_delay is null order by k);
@@ -168,6 +169,7 @@ begin
       v_new := false;
       exit when v_id is not null;
     end loop;
+    place := v_place;
     id := v_id;
     outcome := case when v_new then 'enqueued' else case p_on_conflict
       when 'ignore' then 'ignored' when 'replace' then 'replaced' when 'postpone' then 'postponed' else 'advanced' end end;

@@ -47,8 +47,20 @@ export type { CatchUp, ScheduleTimingOptions } from './schedule/timing.js'
 export { CancelTask } from './task/cancel-task.js'
 export type { Claimed, NewTask } from './task/claimed.js'
 export { inTransaction } from './task/in-transaction.js'
+export {
+  type AnyTask,
+  createGroup,
+  keepHistory,
+  limitConcurrency,
+  limitKeys,
+  limitRate,
+  pauseType,
+  resumeType,
+  uniqueWhile,
+  useGroups,
+} from './task/manage-type.js'
 export { RetryTask, type RetryTaskOptions } from './task/retry-task.js'
-export { type CommentOption, Task } from './task/task.js'
+export { type CommentOption, type EnqueueTaskOptions, Task } from './task/task.js'
 export type { StepContext, TaskContext } from './task/task-context.js'
 export type { TaskId, TaskOrId } from './task/task-id.js'
 export type { TaskOptions } from './task/task-options.js'

@@ -42,7 +42,17 @@ export { describeType, type TypeDescription } from './statements/describe-type.j
 export { type ColumnValues, type EnqueueOptions, enqueueMany } from './statements/enqueue.js'
 export { type FinishOptions, finish } from './statements/finish.js'
 export { finishMany, type Run, type UnfinishedOutcome } from './statements/finish-many.js'
+export { createGroup, keepHistory, type NewGroup, useGroups } from './statements/groups.js'
 export { type GoneReason, type HeartbeatResult, heartbeat } from './statements/heartbeat.js'
+export {
+  type KeyLimit,
+  limitConcurrency,
+  limitKeys,
+  limitRate,
+  pauseType,
+  type RateLimit,
+  resumeType,
+} from './statements/limits.js'
 export { type Deleted, maintain } from './statements/maintain.js'
 export { type NextDue, nextDue } from './statements/next-due.js'
 export { prepareSession } from './statements/prepare-session.js'
@@ -54,5 +64,12 @@ export { type ResetOptions, reset } from './statements/reset.js'
 export { type RetryOptions, retry } from './statements/retry.js'
 export { fallAsleep, nothingInFlight, stayAwake, stopAwake, wakeUp } from './statements/sleep-locks.js'
 export { beginStep, markStep, type StepStart } from './statements/steps.js'
+export {
+  type EnqueueOutcome,
+  enqueueUnique,
+  type OnConflict,
+  type UniqueRule,
+  uniqueWhile,
+} from './statements/unique.js'
 export type { TaskTypeName } from './task-type-name.js'
 export type { FailureReason, TaskState, TemplateRow } from './template-row.js'

@@ -5,10 +5,13 @@ import {
   cancel,
   clean,
   type EnqueueOptions,
+  type EnqueueOutcome,
   enqueueMany,
+  enqueueUnique,
   type FailedTask,
   failedTasks,
   finish,
+  type OnConflict,
   type Queryable,
   type ResetFailedOptions,
   type ResetOptions,
@@ -29,6 +32,12 @@ import { snakeCase } from './snake-case.js'
 import type { TaskContext } from './task-context.js'
 import { normalizeId, type TaskOrId } from './task-id.js'
 import { type ResolvedTaskOptions, resolveTaskOptions, type TaskOptions } from './task-options.js'
+
+/** When a new task is due, and what it does where it meets its like. */
+export interface EnqueueTaskOptions extends EnqueueOptions {
+  /** For types with unique tasks (`uniqueWhile`); without it a task that meets its like raises the driver's 23505. */
+  readonly onConflict?: OnConflict | undefined
+}
 
 /** What may be said with a finish or a cancel. */
 export interface CommentOption {
@@ -71,7 +80,7 @@ export abstract class Task<Own extends Columns = object> {
    *
    * @throws the driver's error if a column is unknown, has the wrong type or misses a value
    */
-  async enqueue(connection: Connection, task: NewTask<Own>, options: EnqueueOptions = {}): Promise<string> {
+  async enqueue(connection: Connection, task: NewTask<Own>, options: EnqueueTaskOptions = {}): Promise<string> {
     const [id] = await this.enqueueMany(connection, [task], options)
     return id as string
   }
@@ -80,10 +89,28 @@ export abstract class Task<Own extends Columns = object> {
   async enqueueMany(
     connection: Connection,
     tasks: ReadonlyArray<NewTask<Own>>,
-    options: EnqueueOptions = {},
+    options: EnqueueTaskOptions = {},
   ): Promise<string[]> {
+    const { onConflict, delayMs } = options
+    if (onConflict !== undefined) {
+      const outcomes = await this.enqueueUnique(connection, tasks, { onConflict, delayMs })
+      return outcomes.map(({ id }) => id)
+    }
+    checkDelay(delayMs)
+    return this.#ask(connection, (queryable) => enqueueMany(queryable, this.options, tasks, { delayMs }))
+  }
+
+  /**
+   * Enqueues tasks of a type whose waiting tasks are unique (`uniqueWhile`); tells for each what became of it, in the order
+   * given. Callers that enqueue the same keys at once never get an error for it.
+   */
+  async enqueueUnique(
+    connection: Connection,
+    tasks: ReadonlyArray<NewTask<Own>>,
+    options: { readonly onConflict: OnConflict; readonly delayMs?: number | undefined },
+  ): Promise<EnqueueOutcome[]> {
     checkDelay(options.delayMs)
-    return this.#ask(connection, (queryable) => enqueueMany(queryable, this.options, tasks, options))
+    return this.#ask(connection, (queryable) => enqueueUnique(queryable, this.options, tasks, options))
   }
 
   /**

@@ -1,3 +1,4 @@
+import { columnsAsJson } from '../columns-as-json.js'
 import type { Queryable } from '../connection.js'
 import { quoteIdentifier } from '../quote-identifier.js'
 import { type TaskTypeName, tableOf } from '../task-type-name.js'
@@ -39,12 +40,7 @@ async function insert(
   const table = tableOf(type)
   const names = columns.map(quoteIdentifier)
   const sources = names.map((name) => `r.${name}`)
-  const values: unknown[] = [
-    JSON.stringify(
-      rows.map((row) => parameterOf(row, columns)),
-      bigintAsText,
-    ),
-  ]
+  const values: unknown[] = [columnsAsJson(rows)]
   if (delayMs !== undefined) {
     names.push('planned_to')
     sources.push('tasks.clock() + make_interval(secs => $2::double precision / 1000)')
@@ -58,10 +54,6 @@ async function insert(
          returning id::text as id`
   const inserted = await connection.query(text, names.length === 0 ? [] : values)
   return (inserted.rows as Array<{ id: string }>).map((row) => row.id)
-}
-
-function parameterOf(row: ColumnValues, columns: readonly string[]): ColumnValues {
-  return Object.fromEntries(columns.map((column) => [column, columnValue(row[column])]))
 }
 
 interface RunOfRows {
@@ -84,31 +76,4 @@ function sameColumns(rows: readonly ColumnValues[]): RunOfRows[] {
     }
   }
   return runs
-}
-
-/** What JSON has no word for, as PostgreSQL reads it from text. Only the columns themselves: inside a json column a Date is what JSON makes of it. */
-function columnValue(value: unknown): unknown {
-  if (value instanceof Date) return localTimestamp(value)
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
-  if (value instanceof Uint8Array) {
-    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
-  }
-  return value
-}
-
-function bigintAsText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value
-}
-
-/** Local time with its offset: exact for timestamptz, and the same calendar day for a date column. */
-function localTimestamp(date: Date): string {
-  if (Number.isNaN(date.getTime())) throw new RangeError('A Date in the columns of a task is invalid.')
-  const two = (part: number): string => String(part).padStart(2, '0')
-  const offset = -date.getTimezoneOffset()
-  const sign = offset < 0 ? '-' : '+'
-  const zone = `${sign}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`
-  const year = date.getFullYear()
-  const day = `${String(year > 0 ? year : 1 - year).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
-  return `${day} ${time}${zone}${year > 0 ? '' : ' BC'}`
 }

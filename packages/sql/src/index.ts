@@ -7,8 +7,9 @@ export type { MigrateOptions } from './migrate/migrate-options.js'
 export { MigrationError } from './migrate/migration-error.js'
 export { type MigrationStatus, migrationStatus } from './migrate/migration-status.js'
 export { quoteIdentifier } from './quote-identifier.js'
-export { type DueSchedule, dueSchedules, schedulesToReplan } from './schedules/due-schedules.js'
+export { type DueSchedule, dueSchedules, staleSchedules } from './schedules/due-schedules.js'
 export {
+  type FiringOutcome,
   type FiringResult,
   fireSchedules,
   planSchedules,
@@ -19,6 +20,7 @@ export {
   backfillSchedule,
   listSchedules,
   pauseSchedule,
+  removeUndeclaredSchedules,
   resumeSchedule,
   type StoredSchedule,
   triggerSchedule,

@@ -6,20 +6,27 @@ export interface DueSchedule extends ScheduleRow {
   readonly now: Date
 }
 
-/** Locks and returns schedules that are unplanned or due; those that another scheduler holds are passed by. */
-export async function dueSchedules(connection: Queryable, limit: number): Promise<DueSchedule[]> {
+/**
+ * Locks and returns schedules that are unplanned or due: at most `limit` of each, but for those in `except`; those that another
+ * scheduler holds are passed by. It also bounds how long the rest of the transaction may wait.
+ */
+export async function dueSchedules(
+  connection: Queryable,
+  limit: number,
+  except: readonly string[] = [],
+): Promise<DueSchedule[]> {
   const result = await connection.query(
-    `select ${scheduleColumns('d.schedule')}, d.now from tasks.due_schedules($1::integer) d`,
-    [limit],
+    `select ${scheduleColumns('d.schedule')}, d.now from tasks.due_schedules($1::integer, $2::text[]) d`,
+    [limit, except],
   )
   return result.rows as DueSchedule[]
 }
 
-/** Locks and returns the cron schedules whose next occurrence was computed by other rules of their zone. */
-export async function schedulesToReplan(connection: Queryable, tzdata: string): Promise<DueSchedule[]> {
+/** Locks and returns up to `limit` cron schedules whose next occurrence was computed by older rules of their zone. */
+export async function staleSchedules(connection: Queryable, tzdata: string, limit: number): Promise<DueSchedule[]> {
   const result = await connection.query(
-    `select ${scheduleColumns('d.schedule')}, d.now from tasks.replan_schedules($1::text) d`,
-    [tzdata],
+    `select ${scheduleColumns('d.schedule')}, d.now from tasks.stale_schedules($1::text, $2::integer) d`,
+    [tzdata, limit],
   )
   return result.rows as DueSchedule[]
 }

@@ -11,12 +11,18 @@ export interface ScheduleFiring {
   readonly dropped: number
 }
 
-/** What became of it. */
+/**
+ * What became of it: `fired`; `overtaken`: another scheduler was faster, or the schedule was changed; `left`: there was no time
+ * for it in this statement; `failed`: for a reason that may pass, to be tried again; `refused`: set aside until it is mended.
+ */
+export type FiringOutcome = 'fired' | 'overtaken' | 'left' | 'failed' | 'refused'
+
 export interface FiringResult {
   readonly key: string
-  /** Tasks enqueued; null: another scheduler was faster, or the schedule was changed. */
-  readonly enqueued: number | null
-  /** Why the schedule was paused instead. */
+  readonly outcome: FiringOutcome
+  /** Tasks that were enqueued. */
+  readonly enqueued: number
+  /** Why it failed or was refused. */
   readonly error: string | null
 }
 
@@ -24,7 +30,7 @@ export interface FiringResult {
 export async function fireSchedules(
   connection: Queryable,
   firings: readonly ScheduleFiring[],
-  tzdata: string,
+  tzdata: string | null,
 ): Promise<FiringResult[]> {
   if (firings.length === 0) return []
   const rows = firings.map((firing) => ({
@@ -37,7 +43,7 @@ export async function fireSchedules(
     dropped: firing.dropped,
   }))
   const result = await connection.query(
-    `select w.key, f.enqueued, f.error
+    `select w.key, f.outcome, f.enqueued, f.error
      from json_to_recordset($1::json) as w (key text, revision integer, expected timestamptz, next_at timestamptz,
        occurrences timestamptz[], triggers text[], dropped bigint)
      cross join lateral tasks.fire_schedule(w.key, w.revision, w.expected, w.next_at, w.occurrences, w.triggers, w.dropped, $2::text) f`,
@@ -46,7 +52,7 @@ export async function fireSchedules(
   return result.rows as FiringResult[]
 }
 
-/** The first occurrence of a revision, or why none can be computed. */
+/** The next occurrence of a revision, or why none can be computed. */
 export interface SchedulePlan {
   readonly key: string
   readonly revision: number
@@ -54,11 +60,11 @@ export interface SchedulePlan {
   readonly error: string | null
 }
 
-/** Stores what was computed for unplanned schedules; one with an error is paused. */
+/** Stores what was computed for unplanned schedules, or anew; one with an error is set aside. */
 export async function planSchedules(
   connection: Queryable,
   plans: readonly SchedulePlan[],
-  tzdata: string,
+  tzdata: string | null,
 ): Promise<void> {
   if (plans.length === 0) return
   const rows = plans.map(({ key, revision, nextAt, error }) => ({ key, revision, next_at: nextAt, error }))

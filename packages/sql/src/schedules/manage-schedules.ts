@@ -1,5 +1,5 @@
 import type { Queryable } from '../connection.js'
-import { type ScheduleRow, scheduleColumns } from './schedule-row.js'
+import { milliseconds, type ScheduleRow, scheduleColumns } from './schedule-row.js'
 import type { ScheduleState } from './upsert-schedule.js'
 
 /** A schedule as it stands in the database. */
@@ -10,11 +10,16 @@ export interface StoredSchedule extends ScheduleRow {
   readonly overlap: 'allow' | 'skip' | 'buffer_one'
   readonly jitterMs: number
   readonly state: ScheduleState
+  /** Who wrote it: `code` is a worker that declares it. */
+  readonly origin: 'code' | 'sql'
   readonly lastAt: Date | null
-  /** Missed occurrences that were passed over. */
+  /** How late the last occurrence was handled; null if none was, or that was long ago. */
+  readonly lagMs: number | null
+  /** Missed occurrences that were passed over, at least. */
   readonly dropped: number
   readonly pausedAt: Date | null
   readonly pausedReason: string | null
+  /** Why it could not be planned or enqueued; while it is paused, why it was set aside. */
   readonly lastError: string | null
 }
 
@@ -22,9 +27,11 @@ export interface StoredSchedule extends ScheduleRow {
 export async function listSchedules(connection: Queryable, key?: string): Promise<StoredSchedule[]> {
   const result = await connection.query(
     `select ${scheduleColumns('s')}, coalesce(n.nspname, '') as "schema", coalesce(c.relname, '') as "table", s.columns, s.overlap,
-       1000 * date_part('epoch', s.jitter) as "jitterMs", tasks.schedule_state(s) as state, s.last_at as "lastAt",
-       s.dropped::double precision as dropped, s.paused_at as "pausedAt", s.paused_reason as "pausedReason", s.last_error as "lastError"
+       ${milliseconds('s.jitter')} as "jitterMs", tasks.schedule_state(s) as state, s.origin, s.last_at as "lastAt",
+       ${milliseconds('(o.created_at - o.occurrence_at)')} as "lagMs", s.dropped::double precision as dropped,
+       s.paused_at as "pausedAt", s.paused_reason as "pausedReason", s.last_error as "lastError"
      from tasks.schedules s
+     left join tasks.occurrences o on o.schedule_key = s.key and o.occurrence_at = s.last_at
      left join pg_class c on c.oid = s.table_id
      left join pg_namespace n on n.oid = c.relnamespace
      where $1::text is null or s.key = $1::text
@@ -38,6 +45,19 @@ export async function listSchedules(connection: Queryable, key?: string): Promis
 export async function unschedule(connection: Queryable, key: string): Promise<boolean> {
   const result = await connection.query('select tasks.unschedule($1::text) as gone', [key])
   return (result.rows[0] as { gone: boolean }).gone
+}
+
+/** Removes schedules that workers declared, whose key begins with the prefix and is not among `declared`; returns their keys. */
+export async function removeUndeclaredSchedules(
+  connection: Queryable,
+  declared: readonly string[],
+  keyPrefix: string,
+): Promise<string[]> {
+  const result = await connection.query('select tasks.remove_undeclared_schedules($1::text[], $2::text) as key', [
+    declared,
+    keyPrefix,
+  ])
+  return (result.rows as Array<{ key: string }>).map((row) => row.key)
 }
 
 /** A paused schedule enqueues nothing until it is resumed. */
@@ -67,7 +87,7 @@ export async function triggerSchedule(connection: Queryable, key: string, reques
   return (result.rows[0] as { id: string }).id
 }
 
-/** Enqueues those of the occurrences that have not run; returns how many. */
+/** Enqueues those of the occurrences that are not in the ledger; returns how many. */
 export async function backfillSchedule(
   connection: Queryable,
   key: string,

@@ -13,29 +13,35 @@ export interface ScheduleRow {
   readonly maxRuns: number | null
   readonly revision: number
   readonly planned: boolean
+  /** Of an unplanned one, the first occurrence is the first after this. */
+  readonly planAfter: Date
   readonly nextAt: Date | null
   readonly runs: number
 }
 
-/** What stands in a select list to read `source.schedule` as a {@link ScheduleRow}. */
+/** What stands in a select list to read a row of `tasks.schedules` as a {@link ScheduleRow}. */
 export function scheduleColumns(schedule: string): string {
-  const milliseconds = (column: string, name: string): string =>
-    `1000 * date_part('epoch', (${schedule}).${column}) as "${name}"`
   return [
     `(${schedule}).key`,
     `(${schedule}).cron`,
-    milliseconds('every', 'everyMs'),
+    `${milliseconds(`(${schedule}).every`)} as "everyMs"`,
     `(${schedule}).anchor`,
     `(${schedule}).timezone`,
     `(${schedule}).catch_up as "catchUp"`,
-    milliseconds('catch_up_window', 'catchUpWindowMs'),
-    milliseconds('grace', 'graceMs'),
+    `${milliseconds(`(${schedule}).catch_up_window`)} as "catchUpWindowMs"`,
+    `${milliseconds(`(${schedule}).grace`)} as "graceMs"`,
     `(${schedule}).starts_at as "startsAt"`,
     `(${schedule}).ends_at as "endsAt"`,
     `(${schedule}).max_runs as "maxRuns"`,
     `(${schedule}).revision`,
     `(${schedule}).planned`,
+    `(${schedule}).plan_after as "planAfter"`,
     `(${schedule}).next_at as "nextAt"`,
     `(${schedule}).runs::double precision as runs`,
   ].join(', ')
+}
+
+/** An interval in whole milliseconds, so that no sum of them misses an instant by a fraction. */
+export function milliseconds(interval: string): string {
+  return `round(1000 * extract(epoch from ${interval}))::double precision`
 }

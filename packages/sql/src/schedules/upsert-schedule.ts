@@ -1,4 +1,5 @@
 import type { Queryable } from '../connection.js'
+import { rowAsJson } from '../rows-as-json.js'
 
 /** A schedule to be written: what and when. Durations in milliseconds. */
 export interface NewSchedule {
@@ -37,7 +38,7 @@ export async function upsertSchedule(connection: Queryable, schedule: NewSchedul
       schedule.table,
       schedule.cron,
       schedule.everyMs,
-      JSON.stringify(schedule.columns),
+      rowAsJson(schedule.columns),
       schedule.timezone,
       schedule.catchUp,
       schedule.catchUpWindowMs,

@@ -1,6 +1,6 @@
-import { columnsAsJson } from '../columns-as-json.js'
 import type { Queryable } from '../connection.js'
 import { quoteIdentifier } from '../quote-identifier.js'
+import { rowsAsJson } from '../rows-as-json.js'
 import { type TaskTypeName, tableOf } from '../task-type-name.js'
 
 /** Columns of new tasks; what is not there gets the column's default. */
@@ -40,7 +40,7 @@ async function insert(
   const table = tableOf(type)
   const names = columns.map(quoteIdentifier)
   const sources = names.map((name) => `r.${name}`)
-  const values: unknown[] = [columnsAsJson(rows)]
+  const values: unknown[] = [rowsAsJson(rows)]
   if (delayMs !== undefined) {
     names.push('planned_to')
     sources.push('tasks.clock() + make_interval(secs => $2::double precision / 1000)')

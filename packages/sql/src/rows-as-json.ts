@@ -2,11 +2,19 @@
  * Rows of columns as JSON that PostgreSQL reads by the columns' own types: an array means a JSON array for a json column and a
  * PostgreSQL array for an array column. A column that is `undefined` is left out.
  */
-export function columnsAsJson(rows: ReadonlyArray<Readonly<Record<string, unknown>>>): string {
-  return JSON.stringify(
-    rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, columnValue(value)]))),
-    bigintAsText,
-  )
+export function rowsAsJson(rows: readonly Row[]): string {
+  return JSON.stringify(rows.map(withText), bigintAsText)
+}
+
+/** One row, as {@link rowsAsJson} writes it. */
+export function rowAsJson(row: Row): string {
+  return JSON.stringify(withText(row), bigintAsText)
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function withText(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, columnValue(value)]))
 }
 
 /** What JSON has no word for, as PostgreSQL reads it from text. Only the columns themselves: inside a json column a Date is what JSON makes of it. */

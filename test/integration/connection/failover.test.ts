@@ -52,11 +52,11 @@ describe('a role that may only read', () => {
     const source = resolveConnection('Worker', { connectionString: [reader.url, writer.url] })
     const client = new ReconnectingClient({ source, applicationName: 'failover', ...MILLISECONDS })
     expect((await client.query('select current_user as role')).rows).toEqual([{ role: writer.name }])
-    // It was let in, and is read-only from now on.
+    // A session that turns out to be read-only is left at the first refusal.
     await client.query('set default_transaction_read_only = on')
-    await expect(client.query('create temporary table x as select; create table y ()')).rejects.toMatchObject({
-      code: '25006',
-    })
+    await expect(client.query('create table refused ()')).rejects.toMatchObject({ code: '25006' })
+    const setting = await client.query('show default_transaction_read_only')
+    expect([setting.rows, client.session]).toEqual([[{ default_transaction_read_only: 'off' }], 2])
     await client.close()
   })
 })

@@ -109,6 +109,18 @@ export class TableInUseError extends DatabaseRaisedError {
   }
 }
 
+/**
+ * Another transaction holds the task, perhaps the handler's own: do the step in that one, or before the task is finished there
+ * (SQLSTATE TQ011).
+ */
+export class TaskHeldError extends DatabaseRaisedError {
+  override readonly name = 'TaskHeldError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('TASK_HELD', message, details)
+  }
+}
+
 /** A migration refuses to run: it is applied already, or what it builds on is missing (SQLSTATE TQ010, TQ012). */
 export class MigrationError extends DatabaseRaisedError {
   override readonly name = 'MigrationError'

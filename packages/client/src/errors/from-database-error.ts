@@ -8,6 +8,7 @@ import {
   ScheduleNotFoundError,
   TableInUseError,
   TableShapeError,
+  TaskHeldError,
   TaskNotFoundError,
   TaskNotRunningError,
   TypeNotRegisteredError,
@@ -28,6 +29,7 @@ const BY_SQLSTATE: Readonly<Record<string, MakeError>> = {
   TQ008: (message, details) => new TableInUseError(message, details),
   TQ009: (message, details) => new ScheduleNotFoundError(message, details),
   TQ010: (message, details) => new MigrationError('MIGRATION_APPLIED', message, details),
+  TQ011: (message, details) => new TaskHeldError(message, details),
   TQ012: (message, details) => new MigrationError('MIGRATION_REFUSED', message, details),
 }
 

@@ -5,7 +5,9 @@
 -- moves the watermark, writes the ledger and enqueues the tasks in one transaction.
 -- Three guards make one occurrence one task, however many schedulers there are: the watermark next_at moves by
 -- compare-and-set, the revision must be the one that was computed from, and the ledger's key is (schedule, occurrence).
--- A cron schedule that was written here is "unplanned" until a worker has computed its first occurrence.
+-- A cron schedule that was written here is "unplanned" until a worker has computed its first occurrence, from the instant at
+-- which it was written. A schedule that is paused and has a last_error was set aside by a scheduler.
+-- Who may insert into the task table may see to its schedules (row security; the owner sees all).
 -- Lock order: the schedule's row, then ledger rows, then the new task rows.
 
 begin isolation level read committed;
@@ -31,6 +33,7 @@ create table tasks.schedules (
   origin          text not null default 'sql',
   revision        integer not null default 1,
   planned         boolean not null default false,
+  plan_after      timestamptz not null default pg_catalog.clock_timestamp(),
   next_at         timestamptz,
   last_at         timestamptz,
   runs            bigint not null default 0,
@@ -44,6 +47,8 @@ create table tasks.schedules (
   constraint schedules_anchor check (every is null or anchor is not null),
   constraint schedules_catch_up check (catch_up in ('none', 'latest', 'all')),
   constraint schedules_overlap check (overlap in ('allow', 'skip', 'buffer_one')),
+  constraint schedules_origin check (origin in ('code', 'sql')),
+  constraint schedules_planned check (planned or next_at is null),
   constraint schedules_next_at check (next_at = pg_catalog.date_trunc('milliseconds', next_at, 'UTC'))
 );
 comment on table tasks.schedules is 'What is enqueued again and again; written by tasks.schedule and the scheduler of a worker';
@@ -63,21 +68,29 @@ comment on column tasks.schedules.jitter is 'Each task is put off by up to this,
 comment on column tasks.schedules.starts_at is 'No occurrence earlier; NULL: no limit';
 comment on column tasks.schedules.ends_at is 'No occurrence later; NULL: no limit';
 comment on column tasks.schedules.max_runs is 'Finished after so many occurrences; NULL: no limit';
-comment on column tasks.schedules.origin is 'Who wrote it: code or sql';
+comment on column tasks.schedules.origin is 'Who wrote it: code (a worker that declares it) or sql';
 comment on column tasks.schedules.revision is 'Counts changes of when it is due';
 comment on column tasks.schedules.planned is 'Whether next_at was computed for this revision';
+comment on column tasks.schedules.plan_after is 'While unplanned: its first occurrence is the first after this';
 comment on column tasks.schedules.next_at is 'The watermark: the earliest occurrence not handled yet; NULL once planned: finished';
 comment on column tasks.schedules.last_at is 'The last occurrence that was handled';
-comment on column tasks.schedules.runs is 'Occurrences handed over, counted against max_runs';
-comment on column tasks.schedules.dropped is 'Missed occurrences that were passed over';
+comment on column tasks.schedules.runs is 'Occurrences handed over since it was changed, counted against max_runs';
+comment on column tasks.schedules.dropped is 'Missed occurrences that were passed over, at least: of one outage at most 500 are counted';
 comment on column tasks.schedules.paused_at is 'When it was paused; NULL: it is not';
 comment on column tasks.schedules.paused_reason is 'Why it was paused';
-comment on column tasks.schedules.last_error is 'Why it could not be planned or enqueued';
+comment on column tasks.schedules.last_error is 'Why it could not be planned or enqueued; while paused: why it was set aside';
 comment on column tasks.schedules.created_at is 'When it was first written';
 comment on column tasks.schedules.updated_at is 'When it was last changed by a caller';
 
 create index schedules_due_idx on tasks.schedules (next_at) where paused_at is null and next_at is not null;
 create index schedules_unplanned_idx on tasks.schedules (key) where paused_at is null and not planned;
+
+-- A worker with rights of its own takes only schedules whose tasks it may insert, and nobody can have tasks inserted by proxy.
+alter table tasks.schedules enable row level security;
+create policy schedules_of_readable_tables on tasks.schedules for select
+  using (pg_catalog.has_table_privilege(table_id, 'SELECT'));
+create policy schedules_of_insertable_tables on tasks.schedules for all
+  using (pg_catalog.has_table_privilege(table_id, 'INSERT'));
 
 create table tasks.occurrences (
   schedule_key  text not null,
@@ -89,7 +102,7 @@ create table tasks.occurrences (
   task_id       bigint,
   request_id    text,
   watched       boolean not null default false,
-  created_at    timestamptz not null default pg_catalog.clock_timestamp(),
+  created_at    timestamptz not null default tasks.clock(),
   primary key (schedule_key, occurrence_at),
   constraint occurrences_trigger check (trigger in ('schedule', 'catchup', 'backfill', 'manual')),
   constraint occurrences_outcome check (outcome in ('enqueued', 'skipped_overlap'))
@@ -101,10 +114,10 @@ comment on column tasks.occurrences.trigger is 'schedule, catchup, backfill or m
 comment on column tasks.occurrences.revision is 'Revision of the schedule then';
 comment on column tasks.occurrences.outcome is 'enqueued or skipped_overlap';
 comment on column tasks.occurrences.table_id is 'The task table';
-comment on column tasks.occurrences.task_id is 'The task that it became';
+comment on column tasks.occurrences.task_id is 'The task that it became; NULL if it was skipped, or a trigger of the table swallowed it';
 comment on column tasks.occurrences.request_id is 'Identity of a manual trigger, given by the caller';
 comment on column tasks.occurrences.watched is 'Whether its task counts for overlap: not known to have ended';
-comment on column tasks.occurrences.created_at is 'When it was handled';
+comment on column tasks.occurrences.created_at is 'When it was handled; later than occurrence_at by the lag';
 
 create unique index occurrences_request_idx on tasks.occurrences (schedule_key, request_id) where request_id is not null;
 create index occurrences_watched_idx on tasks.occurrences (schedule_key) where watched;
@@ -132,35 +145,68 @@ as $$
 $$;
 comment on function tasks.next_on_grid(interval, timestamptz, timestamptz) is 'The first instant of the grid anchor + k × every after an instant';
 
+-- The text of a double precision would follow the session's extra_float_digits.
 create function tasks.jitter_of(p_key text, p_occurrence_at timestamptz, p_jitter interval) returns interval
 language sql immutable
 as $$
   select case when p_jitter >= interval '1 ms' then
     pg_catalog.make_interval(secs =>
-      (pg_catalog.hashtextextended(p_key || ' ' || pg_catalog.date_part('epoch', p_occurrence_at), 0) & 9223372036854775807)
+      (pg_catalog.hashtextextended(p_key || ' ' || (1000 * pg_catalog.date_part('epoch', p_occurrence_at))::bigint, 0) & 9223372036854775807)
       % (1000 * pg_catalog.date_part('epoch', p_jitter))::bigint / 1000.0::double precision)
     else interval '0' end
 $$;
 comment on function tasks.jitter_of(text, timestamptz, interval) is 'By how much the task of an occurrence is put off; a hash, so always the same';
 
+-- Made anew for each call, so that it knows the table as it is. Only the columns given are read from the JSON: as a whole
+-- record, a NOT NULL domain elsewhere in the table would refuse to be left out.
+create function tasks.source_of_enqueue(p_table regclass, p_columns jsonb) returns text
+language plpgsql stable
+as $$
+declare
+  v_table  text := tasks.quoted(p_table);
+  v_into   text;
+  v_values text;
+  v_record text;
+  v_bad    text;
+begin
+  if v_table is null then
+    perform tasks.refuse('TQ003', 'schedule: its task table is gone');
+  end if;
+  select
+    pg_catalog.string_agg(pg_catalog.quote_ident(a.attname) || ', ', '' order by k.name),
+    pg_catalog.string_agg('r.' || pg_catalog.quote_ident(a.attname) || ', ', '' order by k.name),
+    pg_catalog.string_agg(pg_catalog.quote_ident(a.attname) || ' ' || pg_catalog.format_type(a.atttypid, a.atttypmod), ', ' order by k.name),
+    pg_catalog.string_agg(pg_catalog.quote_ident(k.name), ', ' order by k.name) filter (where a.attname is null)
+  into v_into, v_values, v_record, v_bad
+  from pg_catalog.jsonb_object_keys(p_columns) k(name)
+  left join pg_catalog.pg_attribute a on a.attrelid = p_table and a.attname = k.name and a.attnum > 0 and not a.attisdropped;
+  if v_bad is not null then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: %s has no column %s', v_table, v_bad));
+  end if;
+  return pg_catalog.format(
+    'insert into %s (%splanned_to, schedule_key, occurrence_at, schedule_trigger)
+     select %so.planned_to, $1, o.occurrence_at, o.trigger
+     from rows from (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($4)) with ordinality o (planned_to, occurrence_at, trigger, n)%s
+     order by o.n returning id, occurrence_at',
+    v_table, v_into, v_values, ' cross join pg_catalog.jsonb_to_record($5) r (' || v_record || ')');
+end
+$$;
+comment on function tasks.source_of_enqueue(regclass, jsonb) is
+  'INSERT statement for occurrences of a schedule: $1 key, $2 planned_to[], $3 occurrence_at[], $4 trigger[], $5 columns';
+
 -- What the columns of a schedule must be, told before anything is stored.
 create function tasks.check_schedule_columns(p_table regclass, p_columns jsonb) returns void
-language plpgsql stable
+language plpgsql volatile
 as $$
 declare
   v_column record;
   v_bad    text;
 begin
-  if p_columns is null or pg_catalog.jsonb_typeof(p_columns) <> 'object' then
+  if pg_catalog.jsonb_typeof(p_columns) <> 'object' then
     perform tasks.refuse('TQ003', 'schedule: columns must be a JSON object of column names and values');
   end if;
-  select pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ') into v_bad
-  from pg_catalog.jsonb_object_keys(p_columns) k
-  where not exists (select from pg_catalog.pg_attribute a where a.attrelid = p_table and a.attname = k and a.attnum > 0 and not a.attisdropped);
-  if v_bad is not null then
-    perform tasks.refuse('TQ003', pg_catalog.format('schedule: %s has no column %s', p_table, v_bad));
-  end if;
-  select pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ') into v_bad
+  perform tasks.source_of_enqueue(p_table, p_columns);
+  select pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ' order by k) into v_bad
   from pg_catalog.jsonb_object_keys(p_columns) k
   where exists (select from pg_catalog.pg_attribute a where a.attrelid = 'tasks.template'::regclass and a.attname = k and a.attnum > 0)
     and k not in ('priority', 'trace_id', 'comment', 'group_key', 'traceparent');
@@ -168,27 +214,39 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: the queue writes the column %s itself', v_bad));
   end if;
   for v_column in
-    select a.attname, p_columns -> a.attname as value, a.attnotnull, pg_catalog.format_type(a.atttypid, a.atttypmod) as type_name,
-      a.atthasdef or a.attidentity <> '' or a.attgenerated <> '' as filled
-    from pg_catalog.pg_attribute a
+    select pg_catalog.quote_ident(a.attname) as name, p_columns -> a.attname as value, pg_catalog.format_type(a.atttypid, a.atttypmod) as type_name,
+      a.attnotnull or t.typnotnull as not_null,
+      a.atthasdef or a.attidentity <> '' or t.typdefault is not null as filled,
+      a.attgenerated <> '' or a.attidentity = 'a' as computed
+    from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
     where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
-      and (p_columns ? a.attname or not exists (
-        select from pg_catalog.pg_attribute t where t.attrelid = 'tasks.template'::regclass and t.attname = a.attname))
+      and (p_columns ? a.attname::text or not exists (
+        select from pg_catalog.pg_attribute o where o.attrelid = 'tasks.template'::regclass and o.attname = a.attname and o.attnum > 0))
     order by a.attnum
   loop
-    if v_column.attnotnull and (v_column.value is null and not v_column.filled or pg_catalog.jsonb_typeof(v_column.value) = 'null') then
-      perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %I of %s must not be NULL: give it a value in columns', v_column.attname, p_table));
+    if v_column.value is null then
+      if v_column.not_null and not v_column.filled then
+        perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %s of %s must not be NULL: give it a value in columns', v_column.name, tasks.quoted(p_table)));
+      end if;
+      continue;
+    elsif v_column.computed then
+      perform tasks.refuse('TQ003', pg_catalog.format('schedule: PostgreSQL computes the column %s of %s itself', v_column.name, tasks.quoted(p_table)));
+    elsif v_column.not_null and pg_catalog.jsonb_typeof(v_column.value) = 'null' then
+      perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %s of %s must not be NULL', v_column.name, tasks.quoted(p_table)));
     end if;
-    continue when v_column.value is null;
     begin
-      execute pg_catalog.format('select (pg_catalog.jsonb_populate_record(null::%s, $1)).%I', tasks.quoted(p_table), v_column.attname)
-      using pg_catalog.jsonb_build_object(v_column.attname, v_column.value);
+      execute pg_catalog.format('select from pg_catalog.jsonb_to_record($1) r (%s %s) where r is null', v_column.name, v_column.type_name)
+      using p_columns;
     exception
-      when data_exception or integrity_constraint_violation then
-        perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %I of %s is %s and can''t be %s: %s',
-          v_column.attname, p_table, v_column.type_name, v_column.value, sqlerrm));
+      -- A domain may ask any function, so any error is the value's.
+      when others then
+        perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %s of %s is %s and can''t be %s: %s',
+          v_column.name, tasks.quoted(p_table), v_column.type_name, pg_catalog.left(v_column.value::text, 200), sqlerrm));
     end;
   end loop;
+  if (p_columns ->> 'priority')::numeric not between 0 and 3 then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column priority must be from 0 to 3, not %s', p_columns -> 'priority'));
+  end if;
 end
 $$;
 comment on function tasks.check_schedule_columns(regclass, jsonb) is 'Refuses columns that a schedule''s task table doesn''t have, of a wrong type, or missing, naming the column';
@@ -210,7 +268,7 @@ begin
     perform tasks.refuse('TQ003', 'schedule: key must not be empty');
   elsif (p_schedule.cron is null) = (p_schedule.every is null) then
     perform tasks.refuse('TQ003', 'schedule: give cron or every, one of the two');
-  elsif p_schedule.cron is not null and p_schedule.cron !~ '^\s*(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|\S+(\s+\S+){4,5})\s*$' then
+  elsif p_schedule.cron is not null and p_schedule.cron !~* '^\s*(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|\S+(\s+\S+){4,5})\s*$' then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: cron must have five fields, or six with seconds first, not %L', p_schedule.cron));
   elsif p_schedule.every < interval '1 s' or pg_catalog.date_part('epoch', p_schedule.every)::numeric % 1 <> 0 then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: every must be a whole number of seconds, at least one, not %s', p_schedule.every));
@@ -218,7 +276,9 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: every must be at most a hundred years, not %s', p_schedule.every));
   elsif p_schedule.cron is not null and p_schedule.anchor is not null then
     perform tasks.refuse('TQ003', 'schedule: anchor belongs to every; cron has none');
-  elsif p_schedule.timezone is null or p_schedule.timezone !~ '^([A-Za-z_]+(/[A-Za-z0-9_+-]+)+|UTC|GMT)$'
+  elsif not pg_catalog.isfinite(p_schedule.anchor) or not pg_catalog.isfinite(p_schedule.starts_at) or not pg_catalog.isfinite(p_schedule.ends_at) then
+    perform tasks.refuse('TQ003', 'schedule: anchor, starts_at and ends_at must be finite; NULL: no limit');
+  elsif p_schedule.timezone is null or p_schedule.timezone !~ '^([A-Za-z_]+(/[A-Za-z0-9_+-]+)+|UTC)$'
     or not v_zone_known then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: timezone must be an IANA name such as Europe/Berlin, not %L', p_schedule.timezone));
   elsif p_schedule.catch_up is null or p_schedule.catch_up not in ('none', 'latest', 'all') then
@@ -229,6 +289,8 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: ends_at (%s) is earlier than starts_at (%s)', p_schedule.ends_at, p_schedule.starts_at));
   elsif p_schedule.max_runs < 1 then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: max_runs must be at least 1, not %s', p_schedule.max_runs));
+  elsif p_schedule.origin not in ('code', 'sql') then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: origin must be code or sql, not %L', p_schedule.origin));
   elsif p_schedule.catch_up_window is null or p_schedule.grace is null or p_schedule.jitter is null then
     perform tasks.refuse('TQ003', 'schedule: catch_up_window, grace and jitter must not be NULL');
   end if;
@@ -263,10 +325,11 @@ language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
-  v_type tasks.types := tasks.find_type($2, $3);
-  v_new  tasks.schedules;
-  v_old  tasks.schedules;
-  v_now  timestamptz := tasks.clock();
+  v_type  tasks.types := tasks.find_type($2, $3);
+  v_new   tasks.schedules;
+  v_old   tasks.schedules;
+  v_now   timestamptz := tasks.clock();
+  v_aside boolean;
 begin
   if v_type.table_id is null then
     perform tasks.refuse('TQ004', pg_catalog.format('schedule: %I.%I is not registered', $2, $3), 'Call tasks.register(schema, table).');
@@ -282,9 +345,10 @@ begin
   v_new.grace := tasks.elapsed($10);
   v_new.overlap := $11;
   v_new.jitter := tasks.elapsed($12);
-  v_new.anchor := $13;
-  v_new.starts_at := $14;
-  v_new.ends_at := $15;
+  -- Workers know milliseconds only.
+  v_new.anchor := pg_catalog.date_trunc('milliseconds', $13, 'UTC');
+  v_new.starts_at := pg_catalog.date_trunc('milliseconds', $14, 'UTC');
+  v_new.ends_at := pg_catalog.date_trunc('milliseconds', $15, 'UTC');
   v_new.max_runs := $16;
   v_new.origin := coalesce($17, 'sql');
   perform tasks.check_schedule(v_new);
@@ -292,48 +356,58 @@ begin
 
   -- Two upserts of one key one after the other, also where it is new.
   perform pg_catalog.pg_advisory_xact_lock(1886415984, pg_catalog.hashtext($1));
-  select s.* into v_old from tasks.schedules s where s.key = $1 for update;
+  select s.* into v_old from tasks.schedules s where s.key = $1 for no key update;
+  v_aside := v_old.paused_at is not null and v_old.last_error is not null;
   if v_new.every is not null and v_new.anchor is null then
-    -- Not given: the one that it has, else where it starts, else now.
-    v_new.anchor := coalesce(case when v_old.every = v_new.every then v_old.anchor end, v_new.starts_at, pg_catalog.date_trunc('milliseconds', v_now, 'UTC'));
+    -- Not given: where it starts, else the one that it has, else now.
+    v_new.anchor := coalesce(v_new.starts_at, case when v_old.every = v_new.every then v_old.anchor end, pg_catalog.date_trunc('milliseconds', v_now, 'UTC'));
   end if;
+
   if v_old.key is not null
     and (v_old.cron, v_old.every, v_old.anchor, v_old.timezone, v_old.starts_at, v_old.ends_at, v_old.max_runs)
       is not distinct from (v_new.cron, v_new.every, v_new.anchor, v_new.timezone, v_new.starts_at, v_new.ends_at, v_new.max_runs)
   then
     -- When it is due hasn't changed, so neither has next_at: a deploy that says the same again moves nothing.
+    if (v_old.table_id, v_old.columns, v_old.catch_up, v_old.catch_up_window, v_old.grace, v_old.overlap, v_old.jitter, v_old.origin)
+      is not distinct from (v_new.table_id, v_new.columns, v_new.catch_up, v_new.catch_up_window, v_new.grace, v_new.overlap, v_new.jitter, v_new.origin)
+    then
+      return tasks.schedule_state(v_old);
+    end if;
     update tasks.schedules s set
       table_id = v_new.table_id, columns = v_new.columns, catch_up = v_new.catch_up, catch_up_window = v_new.catch_up_window,
-      grace = v_new.grace, overlap = v_new.overlap, jitter = v_new.jitter, origin = v_new.origin,
-      last_error = case when s.paused_at is null then null else s.last_error end, updated_at = v_now
+      grace = v_new.grace, overlap = v_new.overlap, jitter = v_new.jitter, origin = v_new.origin, last_error = null,
+      -- What a scheduler set aside gets another try; what somebody paused stays paused.
+      paused_at = case when not v_aside then s.paused_at end, paused_reason = case when not v_aside then s.paused_reason end,
+      updated_at = v_now
     where s.key = $1
-      and (s.table_id, s.columns, s.catch_up, s.catch_up_window, s.grace, s.overlap, s.jitter, s.origin)
-        is distinct from (v_new.table_id, v_new.columns, v_new.catch_up, v_new.catch_up_window, v_new.grace, v_new.overlap, v_new.jitter, v_new.origin);
-    select s.* into v_new from tasks.schedules s where s.key = $1;
-    return tasks.schedule_state(v_new);
-  end if;
-
-  -- New, or due at other times: from now on, never in the past.
-  if v_new.every is not null then
-    v_new.next_at := tasks.next_on_grid(v_new.every, v_new.anchor, greatest(v_now, v_new.starts_at - interval '1 ms'));
-    if v_new.next_at > v_new.ends_at then
-      v_new.next_at := null;
-    end if;
-    v_new.planned := true;
+    returning s.* into v_new;
   else
-    v_new.planned := false;
+    -- New, or due at other times: from now on, never in the past.
+    v_new.planned := v_new.every is not null;
+    if v_new.planned then
+      v_new.next_at := tasks.next_on_grid(v_new.every, v_new.anchor, greatest(v_now, v_new.starts_at - interval '1 ms'));
+      v_new.next_at := case when v_new.ends_at is null or v_new.next_at <= v_new.ends_at then v_new.next_at end;
+    end if;
+    insert into tasks.schedules as s (key, table_id, columns, cron, every, anchor, timezone, catch_up, catch_up_window, grace, overlap, jitter,
+      starts_at, ends_at, max_runs, origin, planned, plan_after, next_at, created_at, updated_at)
+    values ($1, v_new.table_id, v_new.columns, v_new.cron, v_new.every, v_new.anchor, v_new.timezone, v_new.catch_up, v_new.catch_up_window,
+      v_new.grace, v_new.overlap, v_new.jitter, v_new.starts_at, v_new.ends_at, v_new.max_runs, v_new.origin, v_new.planned, v_now, v_new.next_at, v_now, v_now)
+    on conflict on constraint schedules_pkey do update set
+      table_id = excluded.table_id, columns = excluded.columns, cron = excluded.cron, every = excluded.every, anchor = excluded.anchor,
+      timezone = excluded.timezone, catch_up = excluded.catch_up, catch_up_window = excluded.catch_up_window, grace = excluded.grace,
+      overlap = excluded.overlap, jitter = excluded.jitter, starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+      max_runs = excluded.max_runs, origin = excluded.origin, planned = excluded.planned, plan_after = excluded.plan_after,
+      next_at = excluded.next_at, revision = s.revision + 1, runs = 0, last_error = null, tzdata = null, updated_at = excluded.updated_at,
+      paused_at = case when not v_aside then s.paused_at end, paused_reason = case when not v_aside then s.paused_reason end
+    returning s.* into v_new;
   end if;
-  insert into tasks.schedules as s (key, table_id, columns, cron, every, anchor, timezone, catch_up, catch_up_window, grace, overlap, jitter,
-    starts_at, ends_at, max_runs, origin, planned, next_at)
-  values ($1, v_new.table_id, v_new.columns, v_new.cron, v_new.every, v_new.anchor, v_new.timezone, v_new.catch_up, v_new.catch_up_window,
-    v_new.grace, v_new.overlap, v_new.jitter, v_new.starts_at, v_new.ends_at, v_new.max_runs, v_new.origin, v_new.planned, v_new.next_at)
-  on conflict on constraint schedules_pkey do update set
-    table_id = excluded.table_id, columns = excluded.columns, cron = excluded.cron, every = excluded.every, anchor = excluded.anchor,
-    timezone = excluded.timezone, catch_up = excluded.catch_up, catch_up_window = excluded.catch_up_window, grace = excluded.grace,
-    overlap = excluded.overlap, jitter = excluded.jitter, starts_at = excluded.starts_at, ends_at = excluded.ends_at,
-    max_runs = excluded.max_runs, origin = excluded.origin, planned = excluded.planned, next_at = excluded.next_at,
-    revision = s.revision + 1, runs = 0, last_error = null, tzdata = null, updated_at = v_now
-  returning s.* into v_new;
+  if v_old.overlap = 'allow' and v_new.overlap <> 'allow' then
+    -- Its unfinished tasks count from now on; the first look finds out which of them have ended.
+    update tasks.occurrences o set watched = true
+    where (o.schedule_key, o.occurrence_at) in (
+      select n.schedule_key, n.occurrence_at from tasks.occurrences n
+      where n.schedule_key = $1 and n.outcome = 'enqueued' order by n.occurrence_at desc limit 1000);
+  end if;
   perform pg_catalog.pg_notify('pg_tasks_control', 'schedules');
   return tasks.schedule_state(v_new);
 end
@@ -347,9 +421,9 @@ as $$
 declare
   v_schedule tasks.schedules;
 begin
-  select s.* into v_schedule from tasks.schedules s where s.key = p_key for update;
+  select s.* into v_schedule from tasks.schedules s where s.key = p_key for no key update;
   if not found then
-    perform tasks.refuse('TQ009', pg_catalog.format('%s: there is no schedule %L', p_verb, p_key));
+    perform tasks.refuse('TQ009', pg_catalog.format('%s: there is no schedule %s', p_verb, coalesce(pg_catalog.quote_literal(p_key), 'NULL')));
   end if;
   return v_schedule;
 end
@@ -364,13 +438,31 @@ as $$
 $$;
 comment on function tasks.unschedule(text) is 'Removes a schedule; its tasks stay; false when there was none';
 
+create function tasks.remove_undeclared_schedules(declared text[], key_prefix text default '') returns setof text
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+begin
+  if $1 is null or $2 is null then
+    perform tasks.refuse('TQ003', 'remove_undeclared_schedules: declared and key_prefix must not be NULL');
+  end if;
+  return query
+    delete from tasks.schedules s
+    where s.origin = 'code' and s.key <> all ($1) and pg_catalog.starts_with(s.key, $2)
+    returning s.key;
+end
+$$;
+comment on function tasks.remove_undeclared_schedules(text[], text) is
+  'Removes schedules that code wrote, whose key begins with key_prefix and is not among the declared ones; returns their keys';
+
 create function tasks.pause_schedule(key text, reason text default null) returns void
 language plpgsql volatile
 as $$
 #variable_conflict use_column
 begin
   perform tasks.find_schedule('pause_schedule', $1);
-  update tasks.schedules s set paused_at = tasks.clock(), paused_reason = $2 where s.key = $1 and s.paused_at is null;
+  -- One that was set aside stays so, with its error.
+  update tasks.schedules s set paused_at = tasks.clock(), paused_reason = $2, last_error = null where s.key = $1 and s.paused_at is null;
 end
 $$;
 comment on function tasks.pause_schedule(text, text) is 'A paused schedule enqueues nothing until it is resumed';
@@ -386,27 +478,46 @@ begin
   if v_schedule.paused_at is null then
     return tasks.schedule_state(v_schedule);
   end if;
-  v_schedule.paused_at := null;
-  if not coalesce($2, false) and v_schedule.next_at <= v_now then
+  if not coalesce($2, false) then
     -- From now on: what fell into the pause is passed over.
-    if v_schedule.every is not null then
-      v_schedule.next_at := tasks.next_on_grid(v_schedule.every, v_schedule.anchor, v_now);
-      if v_schedule.next_at > v_schedule.ends_at then
-        v_schedule.next_at := null;
-      end if;
-    else
-      v_schedule.next_at := null;
+    if not v_schedule.planned or v_schedule.next_at <= v_now and v_schedule.cron is not null then
       v_schedule.planned := false;
+      v_schedule.plan_after := v_now;
+      v_schedule.next_at := null;
+    elsif v_schedule.next_at <= v_now then
+      v_schedule.next_at := tasks.next_on_grid(v_schedule.every, v_schedule.anchor, v_now);
+      v_schedule.next_at := case when v_schedule.ends_at is null or v_schedule.next_at <= v_schedule.ends_at then v_schedule.next_at end;
     end if;
   end if;
   update tasks.schedules s set
-    paused_at = null, paused_reason = null, last_error = null, next_at = v_schedule.next_at, planned = v_schedule.planned
-  where s.key = $1;
+    paused_at = null, paused_reason = null, last_error = null,
+    planned = v_schedule.planned, plan_after = v_schedule.plan_after, next_at = v_schedule.next_at
+  where s.key = $1
+  returning s.* into v_schedule;
   perform pg_catalog.pg_notify('pg_tasks_control', 'schedules');
   return tasks.schedule_state(v_schedule);
 end
 $$;
 comment on function tasks.resume_schedule(text, boolean) is
   'Resumes a paused schedule, from now on, or with catch_up as if it had been missed. Returns its state';
+
+create view tasks.schedule_stats as
+select s.key, tasks.quoted(s.table_id) as table_name, tasks.schedule_state(s) as state, s.next_at,
+  case when s.paused_at is null and s.next_at <= tasks.clock() then tasks.clock() - s.next_at end as overdue,
+  s.last_at, o.created_at - o.occurrence_at as lag, s.runs, s.dropped, s.paused_reason, s.last_error
+from tasks.schedules s
+left join tasks.occurrences o on o.schedule_key = s.key and o.occurrence_at = s.last_at;
+comment on view tasks.schedule_stats is 'How the schedules are doing';
+comment on column tasks.schedule_stats.key is 'Name of the schedule';
+comment on column tasks.schedule_stats.table_name is 'The task table; NULL: it is gone';
+comment on column tasks.schedule_stats.state is 'active, unplanned, paused or finished';
+comment on column tasks.schedule_stats.next_at is 'The earliest occurrence not handled yet';
+comment on column tasks.schedule_stats.overdue is 'For how long it has been due: no worker runs, or it is far behind; NULL: it isn''t';
+comment on column tasks.schedule_stats.last_at is 'The last occurrence that was handled';
+comment on column tasks.schedule_stats.lag is 'How late the last occurrence was handled';
+comment on column tasks.schedule_stats.runs is 'Occurrences handed over since it was changed';
+comment on column tasks.schedule_stats.dropped is 'Missed occurrences that were passed over, at least';
+comment on column tasks.schedule_stats.paused_reason is 'Why it was paused';
+comment on column tasks.schedule_stats.last_error is 'Why it could not be planned or enqueued; while paused: why it was set aside';
 
 commit;

@@ -38,6 +38,8 @@ export {
   backfillSchedule,
   listSchedules,
   pauseSchedule,
+  previewSchedule,
+  removeUndeclaredSchedules,
   resumeSchedule,
   schedule,
   triggerSchedule,

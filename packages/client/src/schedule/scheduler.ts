@@ -1,29 +1,22 @@
-import {
-  type DueSchedule,
-  dueSchedules,
-  type FiringResult,
-  fireSchedules,
-  nextScheduleIn,
-  planSchedules,
-  type Queryable,
-  type SchedulePlan,
-  schedulesToReplan,
-} from '@pg-tasks/sql'
+import { type DueSchedule, dueSchedules, nextScheduleIn, type Queryable } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import type { FailureLog } from '../logger/failure-log.js'
 import { Gate } from '../timers/gate.js'
 import { sleep } from '../timers/sleep.js'
-import { checkCron } from './cron.js'
-import { firstOccurrence } from './occurrences.js'
-import { planOccurrences, replanNextAt } from './plan.js'
+import { handleSchedules, type PassResult } from './handle-schedules.js'
+import { Postponed } from './postponed.js'
+import { replanSchedules } from './replan-schedules.js'
 import { tzdataVersion } from './timezone.js'
 
-/** Schedules of one pass, and so of one short transaction. */
-const SCHEDULES_PER_PASS = 100
+/** Schedules of one pass, and so of one short transaction. Each is a savepoint; PostgreSQL keeps track of 64 cheaply. */
+const SCHEDULES_PER_PASS = 60
 
-/** Longest sleep, in milliseconds: behind every lost notification stands a look. */
-const LONGEST_SLEEP_MS = 60_000
+/** How often next occurrences are compared with the rules of the zones, in milliseconds: another worker may know newer ones. */
+const REPLAN_EVERY_MS = 3_600_000
+
+/** The wait when something is due and another scheduler holds it, or an open transaction. */
+const HELD = { baseMs: 5, maxMs: 1_000 }
 
 /** A session on which a short transaction can be run. */
 export interface SchedulerSession extends Queryable {
@@ -33,8 +26,16 @@ export interface SchedulerSession extends Queryable {
 /** What a scheduler tells. */
 export interface SchedulerListener {
   readonly onFired: (schedule: { readonly key: string; readonly enqueued: number; readonly dropped: number }) => void
-  /** A schedule was paused because it can't be planned or its task can't be enqueued. */
+  /** A schedule was set aside because it can't be planned or its task can't be enqueued. */
   readonly onRefused: (schedule: { readonly key: string; readonly error: string }) => void
+}
+
+export interface SchedulerOptions {
+  readonly session: SchedulerSession
+  readonly failures: FailureLog
+  readonly listener: SchedulerListener
+  /** Longest sleep, in milliseconds: behind every lost notification stands a look. */
+  readonly longestSleepMs: number
 }
 
 /**
@@ -45,16 +46,23 @@ export class Scheduler {
   readonly #session: SchedulerSession
   readonly #failures: FailureLog
   readonly #listener: SchedulerListener
+  readonly #longestSleepMs: number
+  readonly #tzdata = tzdataVersion()
   readonly #gate = new Gate()
   readonly #stopping = new AbortController()
   readonly #errors = new Backoff({ baseMs: 200, maxMs: 10_000 })
+  readonly #held = new Backoff(HELD)
+  readonly #postponed = new Postponed()
+  /** So many passes take one schedule each, to find the one by which a pass failed. */
+  #singly = 0
+  #replanAt = 0
   #running: Promise<void> = Promise.resolve()
-  #replanned = false
 
-  constructor(session: SchedulerSession, failures: FailureLog, listener: SchedulerListener) {
+  constructor({ session, failures, listener, longestSleepMs }: SchedulerOptions) {
     this.#session = session
     this.#failures = failures
     this.#listener = listener
+    this.#longestSleepMs = longestSleepMs
   }
 
   start(): void {
@@ -75,16 +83,13 @@ export class Scheduler {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        const more = await this.#pass()
+        await this.#replan()
+        const { more, handled } = await this.#pass()
         this.#errors.reset()
         this.#failures.recovered('schedules', 'Schedules are handled again')
-        if (more) continue
-        const inMs = await nextScheduleIn(this.#session)
-        // A little late rather than early: an early look finds nothing and asks again.
-        await this.#gate.wait(Math.min(inMs === null ? LONGEST_SLEEP_MS : Math.ceil(inMs), LONGEST_SLEEP_MS), {
-          signal,
-        })
+        if (!more) await this.#gate.wait(await this.#idleMs(handled), { signal })
       } catch (error) {
+        if (signal.aborted) return
         this.#failures.failed(
           'schedules',
           { error: describeThrown(error) },
@@ -95,91 +100,60 @@ export class Scheduler {
     }
   }
 
-  /** @returns whether there may be more that is due */
-  async #pass(): Promise<boolean> {
-    const tzdata = tzdataVersion()
-    if (!this.#replanned) {
-      await this.#replan(tzdata)
-      this.#replanned = true
-    }
-    const dropped = new Map<string, number>()
-    const { fired, refused, more } = await this.#session.transaction(async (session) => {
-      const due = await dueSchedules(session, SCHEDULES_PER_PASS)
-      const plans = due.filter((schedule) => !schedule.planned).map(firstPlan)
-      const firings = []
-      let capped = false
-      for (const schedule of due.filter((one) => one.planned)) {
-        try {
-          const plan = planOccurrences(schedule, schedule.now)
-          capped ||= plan.capped
-          dropped.set(schedule.key, plan.droppedCount)
-          const { key, revision } = schedule
-          const expected = schedule.nextAt as Date
-          firings.push({
-            key,
-            revision,
-            expected,
-            nextAt: plan.nextAt,
-            occurrences: plan.due,
-            dropped: plan.droppedCount,
-          })
-        } catch (error) {
-          // One that was written by hand and can't be used is set aside; the others go on.
-          plans.push(refusedPlan(schedule, error))
-        }
-      }
-      await planSchedules(session, plans, tzdata)
-      const results = await fireSchedules(session, firings, tzdata)
-      return {
-        fired: results,
-        refused: plans.filter((plan) => plan.error !== null),
-        more: capped || plans.length > 0 || due.length >= SCHEDULES_PER_PASS,
-      }
-    })
-    this.#report(fired, refused, dropped)
-    return more
-  }
-
-  /** New rules of the time zones move what is still ahead; what was due already stays due. */
-  async #replan(tzdata: string): Promise<void> {
-    await this.#session.transaction(async (session) => {
-      const stale = await schedulesToReplan(session, tzdata)
-      const plans = stale.map((schedule): SchedulePlan => {
-        try {
-          const { key, revision } = schedule
-          return { key, revision, nextAt: replanNextAt(schedule, schedule.now), error: null }
-        } catch (error) {
-          return refusedPlan(schedule, error)
-        }
+  async #pass(): Promise<PassResult> {
+    const limit = this.#singly > 0 ? 1 : SCHEDULES_PER_PASS
+    let due: readonly DueSchedule[] = []
+    let result: PassResult
+    try {
+      result = await this.#session.transaction(async (session) => {
+        due = await dueSchedules(session, limit, this.#postponed.keys())
+        return handleSchedules(session, due, this.#tzdata)
       })
-      await planSchedules(session, plans, tzdata)
-    })
-  }
-
-  #report(
-    fired: readonly FiringResult[],
-    refused: readonly SchedulePlan[],
-    dropped: ReadonlyMap<string, number>,
-  ): void {
-    for (const { key, enqueued, error } of fired) {
-      if (error !== null) this.#listener.onRefused({ key, error })
-      else if (enqueued !== null) this.#listener.onFired({ key, enqueued, dropped: dropped.get(key) ?? 0 })
+    } catch (error) {
+      // A table of a user's may make a statement hang or a commit fail. Who it was shows when each is taken alone.
+      if (limit > 1) this.#singly = due.length
+      else for (const { key } of due) this.#postponed.add(key)
+      throw error
     }
-    for (const { key, error } of refused) this.#listener.onRefused({ key, error: error ?? '' })
+    this.#report(result)
+    if (limit > 1) return { ...result, more: result.more || due.length >= limit }
+    this.#singly = due.length === 0 ? 0 : this.#singly - 1
+    return { ...result, more: true }
   }
-}
 
-/** From now on: never in the past. */
-function firstPlan(schedule: DueSchedule): SchedulePlan {
-  try {
-    const { key, revision, now, cron, timezone } = schedule
-    if (cron !== null) checkCron(cron, timezone)
-    return { key, revision, nextAt: firstOccurrence(schedule, now), error: null }
-  } catch (error) {
-    return refusedPlan(schedule, error)
+  async #idleMs(handled: boolean): Promise<number> {
+    const inMs = await nextScheduleIn(this.#session, this.#postponed.keys())
+    if (handled || inMs === null || inMs > 0) this.#held.reset()
+    const heldMs = handled || inMs !== 0 ? 0 : this.#held.next()
+    // A little late rather than early: an early look finds nothing and asks again.
+    const dueMs = inMs === null ? Infinity : Math.max(Math.ceil(inMs), heldMs)
+    return Math.min(dueMs, this.#postponed.nextInMs(), this.#replanAt - performance.now(), this.#longestSleepMs)
   }
-}
 
-function refusedPlan({ key, revision }: DueSchedule, error: unknown): SchedulePlan {
-  return { key, revision, nextAt: null, error: error instanceof Error ? error.message : describeThrown(error) }
+  async #replan(): Promise<void> {
+    if (this.#tzdata === null || performance.now() < this.#replanAt) return
+    const refused = await replanSchedules(this.#session, this.#tzdata, this.#stopping.signal)
+    for (const schedule of refused) this.#listener.onRefused(schedule)
+    this.#replanAt = performance.now() + REPLAN_EVERY_MS
+  }
+
+  #report({ fired, failed, refused }: PassResult): void {
+    for (const schedule of fired) {
+      this.#postponed.delete(schedule.key)
+      this.#failures.recovered(`schedule ${schedule.key}`, 'A schedule is handled again')
+      this.#listener.onFired(schedule)
+    }
+    for (const schedule of failed) {
+      this.#postponed.add(schedule.key)
+      this.#failures.failed(
+        `schedule ${schedule.key}`,
+        { ...schedule },
+        'A task of a schedule could not be enqueued; trying again',
+      )
+    }
+    for (const schedule of refused) {
+      this.#postponed.delete(schedule.key)
+      this.#listener.onRefused(schedule)
+    }
+  }
 }

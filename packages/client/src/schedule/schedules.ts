@@ -5,6 +5,7 @@ import {
   pauseSchedule as pause,
   type Queryable,
   unschedule as remove,
+  removeUndeclaredSchedules as removeUndeclared,
   resumeSchedule as resume,
   type ScheduleState,
   type StoredSchedule,
@@ -12,11 +13,13 @@ import {
   triggerSchedule as trigger,
   upsertSchedule,
 } from '@pg-tasks/sql'
+import { ScheduleNotFoundError } from '../errors/database-errors.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import type { Columns } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
-import { occurrencesBetween } from './occurrences.js'
+import { justBefore } from './cadence.js'
+import { occurrencesBetween, preview } from './occurrences.js'
 import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from './schedule-options.js'
 
 /** Most occurrences of one backfill call. */
@@ -42,6 +45,18 @@ export async function schedule<Own extends Columns>(
 /** Removes a schedule; its tasks stay. False if there was none. */
 export function unschedule(connection: Connection, key: string): Promise<boolean> {
   return ask(connection, (queryable) => remove(queryable, key))
+}
+
+/**
+ * Removes the schedules that workers declared and that are not among `declared`. Give the keys of all programs that declare
+ * schedules in this database, or the beginning by which your program's keys are told from the others'. Returns the keys removed.
+ */
+export function removeUndeclaredSchedules(
+  connection: Connection,
+  declared: readonly string[],
+  options: { readonly keyPrefix?: string } = {},
+): Promise<string[]> {
+  return ask(connection, (queryable) => removeUndeclared(queryable, declared, options.keyPrefix ?? ''))
 }
 
 /** A paused schedule enqueues nothing until it is resumed. @throws ScheduleNotFoundError */
@@ -76,29 +91,45 @@ export function triggerSchedule(
 }
 
 /**
- * Enqueues the occurrences from `from` to `to` (both included) that have not run. Returns how many.
+ * Enqueues the occurrences from `from` to `to` (both included) that the ledger doesn't have, now and whatever `overlap` says.
+ * Returns how many. The ledger goes back a week, or `catchUpWindowMs` if that is longer: what ran before would run again.
  *
  * @throws ScheduleNotFoundError; InvalidArgumentError if there are more than 100,000
  */
 export async function backfillSchedule(connection: Connection, key: string, from: Date, to: Date): Promise<number> {
-  return ask(connection, async (queryable) => {
-    const [stored] = await list(queryable, key)
-    // Raises that there is none, in the database's own words.
-    if (stored === undefined) return backfill(queryable, key, [])
-    const { occurrences, continueFrom } = occurrencesBetween(stored, from, to, MOST_BACKFILLED)
-    if (continueFrom !== null) {
-      throw new InvalidArgumentError(
-        'to',
-        `gives more than ${MOST_BACKFILLED} occurrences; go on from ${continueFrom.toISOString()} in another call.`,
-      )
-    }
-    return backfill(queryable, key, occurrences)
-  })
+  const stored = await find(connection, key)
+  const { occurrences, continueFrom } = occurrencesBetween(stored, from, to, MOST_BACKFILLED)
+  if (continueFrom !== null) {
+    throw new InvalidArgumentError(
+      'to',
+      `gives more than ${MOST_BACKFILLED} occurrences; go on from ${continueFrom.toISOString()} in another call.`,
+    )
+  }
+  return ask(connection, (queryable) => backfill(queryable, key, occurrences))
+}
+
+/**
+ * The next `n` occurrences of a schedule, fewer if it ends before; from the one on that is not handled yet, as if it ran.
+ *
+ * @throws ScheduleNotFoundError; InvalidOptionError if `n` isn't a whole number from 1 to 1000, or it can't be computed
+ */
+export async function previewSchedule(connection: Connection, key: string, n: number): Promise<Date[]> {
+  const stored = await find(connection, key)
+  const { planned, planAfter, nextAt, maxRuns, runs } = stored
+  if (planned && nextAt === null) return []
+  const occurrences = preview(stored, n, nextAt === null ? planAfter : justBefore(nextAt))
+  return maxRuns === null ? occurrences : occurrences.slice(0, Math.max(0, maxRuns - runs))
 }
 
 /** All schedules, by key. */
 export function listSchedules(connection: Connection): Promise<StoredSchedule[]> {
   return ask(connection, (queryable) => list(queryable))
+}
+
+async function find(connection: Connection, key: string): Promise<StoredSchedule> {
+  const [stored] = await ask(connection, (queryable) => list(queryable, key))
+  if (stored === undefined) throw new ScheduleNotFoundError(`There is no schedule ${JSON.stringify(key)}`)
+  return stored
 }
 
 async function ask<Value>(connection: Connection, statement: (queryable: Queryable) => Promise<Value>): Promise<Value> {

@@ -22,11 +22,11 @@ export function checkTimezone(timezone: unknown): asserts timezone is string {
 }
 
 /**
- * The release of the time zone database that this process computes with, such as `2025c`.
+ * The release of the time zone database that this process computes with, such as `2025c`; null where Node doesn't know.
  *
- * Stored beside the next occurrence of a schedule in a zone: where it differs, that occurrence was computed with other
+ * Stored beside the next occurrence of a schedule in a zone: where it is an older one, that occurrence was computed with other
  * rules and has to be planned again.
  */
-export function tzdataVersion(): string {
-  return process.versions.tz ?? 'unknown'
+export function tzdataVersion(): string | null {
+  return process.versions.tz ?? null
 }

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { type NewSchedule, upsertSchedule } from '@pg-tasks/sql'
-import { Backoff } from '../backoff/backoff.js'
 import { resolveConnection } from '../connection/connection-source.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
@@ -13,11 +11,11 @@ import { FailureLog } from '../logger/failure-log.js'
 import type { Logger } from '../logger/logger.js'
 import { safeLogger } from '../logger/safe-logger.js'
 import { Maintenance } from '../maintenance/maintenance.js'
+import { DeclaredSchedules } from '../schedule/declared-schedules.js'
 import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from '../schedule/schedule-options.js'
 import { Scheduler } from '../schedule/scheduler.js'
 import type { Columns } from '../task/claimed.js'
 import { Task } from '../task/task.js'
-import { sleep } from '../timers/sleep.js'
 import { onStopSignals } from './stop-signals.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunner } from './type-runner.js'
@@ -51,8 +49,7 @@ export class Worker {
   readonly #sessions: readonly WorkerSession[]
   readonly #scheduler: Scheduler
   readonly #maintenance: Maintenance | undefined
-  /** Declared in code; written at the start, and again after they failed. */
-  readonly #schedules = new Map<string, NewSchedule>()
+  readonly #schedules: DeclaredSchedules
   readonly #runners = new Map<string, TypeRunner>()
   /** Runners that were removed and whose handlers haven't ended yet. */
   readonly #removing = new Map<string, { readonly runner: TypeRunner; readonly ended: Promise<void> }>()
@@ -88,12 +85,16 @@ export class Worker {
       beating,
       listening: () => this.#delivering,
     }
-    this.#scheduler = new Scheduler(settling, this.#context.failures, {
-      onFired: (schedule) => this.#events.emit('scheduled', schedule),
-      onRefused: (schedule) => {
-        this.#logger.error({ ...schedule }, 'A schedule was paused')
-        this.#events.emit('schedule_refused', schedule)
-      },
+    const onRefused = (schedule: { readonly key: string; readonly error: string }): void => {
+      this.#logger.error({ ...schedule }, 'A schedule was refused')
+      this.#events.emit('schedule_refused', schedule)
+    }
+    this.#schedules = new DeclaredSchedules(settling, this.#context.failures, onRefused)
+    this.#scheduler = new Scheduler({
+      session: settling,
+      failures: this.#context.failures,
+      listener: { onFired: (schedule) => this.#events.emit('scheduled', schedule), onRefused },
+      longestSleepMs: this.#options.pollIntervalMs,
     })
     const { maintenanceIntervalMs } = this.#options
     if (maintenanceIntervalMs !== null) {
@@ -149,14 +150,16 @@ export class Worker {
    * @throws InvalidOptionError if an option can't be used. What only the database knows (columns) makes `run()` reject.
    */
   schedule<Own extends Columns>(task: Task<Own>, options: ScheduleOptions, columns: ScheduledColumns<Own>): this {
-    const schedule = resolveSchedule(task, options, columns)
-    this.#schedules.set(schedule.key, schedule)
-    if (this.#phase === 'running') {
-      void upsertSchedule(this.#context.settling, schedule).catch((error: unknown) => {
-        this.#logger.error({ key: schedule.key, error: describeThrown(error) }, 'A schedule could not be written')
-        this.#events.emit('schedule_refused', { key: schedule.key, error: describeThrown(error) })
-      })
-    }
+    this.#schedules.declare(resolveSchedule(task, options, columns))
+    return this
+  }
+
+  /**
+   * At the start, removes the schedules that code has declared and this worker doesn't, after its own are written. Other
+   * programs that declare schedules in this database need another beginning of their keys: give it as `keyPrefix`.
+   */
+  removeUndeclaredSchedules(options: { readonly keyPrefix?: string } = {}): this {
+    this.#schedules.removeUndeclared(options.keyPrefix ?? '')
     return this
   }
 
@@ -253,7 +256,7 @@ export class Worker {
       // The listener goes first: what is found out about the connection holds for the others.
       await this.#listener.start()
       await this.#checkTypes()
-      await this.#writeSchedules()
+      await this.#schedules.start()
       if (this.#phase === 'running') {
         for (const runner of this.#runners.values()) runner.start()
         this.#scheduler.start()
@@ -290,27 +293,11 @@ export class Worker {
     }
   }
 
-  /** While the database is away they are tried again, before any task is taken. */
-  async #writeSchedules(): Promise<void> {
-    const backoff = new Backoff({ baseMs: 200, maxMs: 5_000 })
-    for (const schedule of this.#schedules.values()) {
-      for (let written = false; !written && this.#phase === 'running'; ) {
-        try {
-          await upsertSchedule(this.#context.settling, schedule)
-          written = true
-        } catch (raised) {
-          const error = fromDatabaseError(raised)
-          if (!isTransient(error)) throw error
-          await sleep(backoff.next())
-        }
-      }
-    }
-  }
-
   async #stop(timeoutMs: number): Promise<void> {
     const wasRunning = this.#phase === 'running'
     this.#phase = 'stopping'
     if (wasRunning) this.#events.emit('stopping')
+    this.#schedules.stop()
     await this.#stopRunners(timeoutMs)
     await this.#listener.close()
     await this.#scheduler.stop()

@@ -1,11 +1,35 @@
 -- 0005_create_clean_verbs: sources of clean and clean_before.
 --
 -- Flow: as in 0003. Ended tasks are deleted oldest first, from the index of their state, in batches of 1000.
--- A row that a user's foreign key or trigger holds is passed by; the rest of its batch goes.
+-- Rows that a user's foreign key holds are left out by the query, those that a trigger holds are passed by; the rest goes.
 -- Lock order: task rows in the order of their end, skip locked.
 
 begin isolation level read committed;
 select tasks.start_migration(5, 'create_clean_verbs');
+
+-- Deleting a held row to see whether it can be deleted costs a subtransaction and a dead lock on it, at each clean anew.
+-- Not every foreign key is seen here: a table that the caller may not read, one with row level security, one that refers to
+-- itself (its rows may go together). Those are found by trying.
+create function tasks.unreferenced(p_table regclass, out condition text, out referring text) returns record
+language sql stable
+as $$
+  select pg_catalog.string_agg(pg_catalog.format('not exists (select from %I.%I r where %s)', n.nspname, c.relname, j.condition), ' and '),
+    pg_catalog.string_agg(distinct pg_catalog.format('%I.%I', n.nspname, c.relname), ', ')
+  from pg_catalog.pg_constraint k
+  join pg_catalog.pg_class c on c.oid = k.conrelid
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  cross join lateral (
+    select pg_catalog.string_agg(pg_catalog.format('r.%I = t.%I', r.attname, t.attname), ' and ') as condition
+    from rows from (pg_catalog.unnest(k.conkey), pg_catalog.unnest(k.confkey)) as u (referring, referred)
+    join pg_catalog.pg_attribute r on r.attrelid = k.conrelid and r.attnum = u.referring
+    join pg_catalog.pg_attribute t on t.attrelid = k.confrelid and t.attnum = u.referred
+  ) j
+  where k.contype = 'f' and k.confrelid = p_table and k.conrelid <> p_table and k.confdeltype in ('a', 'r') and k.conparentid = 0
+    and pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_table_privilege(c.oid, 'select')
+    and not pg_catalog.row_security_active(c.oid)
+$$;
+comment on function tasks.unreferenced(regclass) is
+  'Condition on a task (alias t) that no row of a foreign key without action refers to it, and the tables of those keys; NULL: there are none';
 
 create function tasks.source_of_clean_before(p_table text, p_name text) returns text
 language sql immutable
@@ -32,6 +56,11 @@ declare
   v_gone  bigint[];
   v_limit bigint;
   v_count bigint := 0;
+  v_free  pg_catalog.text;
+  v_by    pg_catalog.text;
+  v_where pg_catalog.text;
+  v_order pg_catalog.text;
+  v_held  bigint;
 begin
   if $1 is null then
     perform tasks.refuse('TQ003', 'clean_before: finished_before must not be NULL');
@@ -44,6 +73,7 @@ begin
   if not found then
     perform tasks.refuse_type('clean_before', %3$s);
   end if;
+  select u.condition, u.referring into this.v_free, this.v_by from tasks.unreferenced(%3$s::pg_catalog.regclass) u;
   foreach v_state in array $2 loop
     if this.v_state = 'canceled' then
       -- Canceled by an update of the user's own, which knew no canceled_at: its end is when we first see it.
@@ -57,7 +87,15 @@ begin
       -- With this many rows kept, looking past them again and again would be all that happens.
       exit when this.v_limit <= 0 or pg_catalog.cardinality(this.v_kept) > 10000;
       -- Each branch is planned on the index of its state. A canceled or finished row may carry another's end: ask the state too.
-      if this.v_state = 'finished' then
+      if this.v_free is not null then
+        v_order := case this.v_state when 'finished' then 't.finished_at' when 'failed' then 't.failed_at' else 't.canceled_at' end;
+        v_where := this.v_order || ' < $1' || case this.v_state
+          when 'finished' then '' when 'failed' then ' and t.finished_at is null and not t.canceled' else ' and t.canceled and t.finished_at is null' end;
+        execute pg_catalog.format(
+          'select array(select t.id from %%s t where %%s and t.id <> all ($2) and %%s order by %%s limit $3 for update of t skip locked)',
+          %3$s, this.v_where, this.v_free, this.v_order)
+        into this.v_ids using $1, this.v_kept, this.v_limit;
+      elsif this.v_state = 'finished' then
         v_ids := array(
           select t.id from %1$s t
           where t.finished_at < $1 and t.id <> all (this.v_kept)
@@ -103,6 +141,15 @@ begin
         end;
       end loop;
     end loop;
+    -- Only once nothing else is left: then what is looked through is what is kept.
+    if this.v_free is not null and this.v_limit > 0 then
+      execute pg_catalog.format('select pg_catalog.count(*) from (select from %%s t where %%s and not (%%s) limit 10000) s',
+        %3$s, this.v_where, this.v_free)
+      into this.v_held using $1;
+      if this.v_held > 0 then
+        raise notice '%% %% tasks of %% are kept: rows of %% refer to them', this.v_held, this.v_state, %3$s, this.v_by;
+      end if;
+    end if;
   end loop;
   return this.v_count;
 end

@@ -387,30 +387,29 @@ begin
       'CREATE TABLE … (LIKE tasks.template INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES, your columns) first; names are taken literally, without quotes.');
   end if;
   perform tasks.check_relation(v_table);
-  select n.nspname, c.relname into v_new.schema_name, v_new.table_name
-  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = v_table;
-  v_new.table_id := v_table;
-  v_new.timeout := $3;
-  v_new.max_retries := $4;
-  v_new.notification_interval := $5;
-  v_new.storage_time := $6;
-  v_new.notify := $7;
-  v_new.function_name := coalesce($8, tasks.default_function_name(v_table));
-  v_new.backoff_base := $9;
-  v_new.backoff_max := $10;
-  v_new.run_limit := $11;
-  perform tasks.check_settings('register', v_new);
 
   for v_try in 1..2 loop
+    select y.* into v_old from tasks.types y where y.table_id = v_table;
+    -- What register isn't told stays as it is: identity, dates, and what later migrations add.
+    v_new := v_old;
+    select n.nspname, c.relname into v_new.schema_name, v_new.table_name
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = v_table;
+    v_new.table_id := v_table;
+    v_new.timeout := $3;
+    v_new.max_retries := $4;
+    v_new.notification_interval := $5;
+    v_new.storage_time := $6;
+    v_new.notify := $7;
+    v_new.function_name := coalesce($8, tasks.default_function_name(v_table));
+    v_new.backoff_base := $9;
+    v_new.backoff_max := $10;
+    v_new.run_limit := $11;
+    perform tasks.check_settings('register', v_new);
     select c.refused, c.remedies into v_amiss from tasks.check_table_of_type(v_table, $7) c;
     if v_amiss.refused is not null then
       perform tasks.refuse('TQ005', pg_catalog.format('register: %s doesn''t fit the template: %s', tasks.quoted(v_table), v_amiss.refused),
         pg_catalog.format('Missing columns are added by tasks.upgrade(%L); rename columns of your own that have a template column''s name.', tasks.quoted(v_table)));
     end if;
-    select y.* into v_old from tasks.types y where y.table_id = v_table;
-    v_new.id := v_old.id;
-    v_new.registered_at := v_old.registered_at;
-    v_new.source_hash := v_old.source_hash;
     if v_amiss.remedies is null and v_new is not distinct from v_old and tasks.verbs_are_current(v_table, v_new.function_name) then
       return;
     end if;

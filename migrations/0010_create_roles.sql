@@ -56,11 +56,16 @@ begin
       'insert, update, delete on ' || v_table,
       'execute on function tasks.is_running(timestamptz, timestamptz, timestamptz, boolean), tasks.elapsed(interval), tasks.backoff(interval, interval, integer)',
       'execute on function tasks.refuse(text, text, text), tasks.refuse_type(text, text), tasks.refuse_outcome(text, text, bigint, uuid)',
-      'execute on function tasks.check_interval(text, interval, text), tasks.limit_idle_transaction(interval), tasks.notify_run(regclass, bigint, text)'];
+      'execute on function tasks.check_interval(text, interval, text), tasks.limit_idle_transaction(interval), tasks.notify_run(regclass, bigint, text)',
+      'execute on function tasks.apply_reset_options(regclass, bigint, jsonb), tasks.failed_tasks(regclass, integer, timestamptz, bigint)',
+      'execute on function tasks.reset_failed(regclass, text, bigint, boolean)', 'select, delete on tasks.marks'];
   end if;
   if $2 = 'worker' then
     v_grants := v_grants || array[
-      'insert, update, delete on tasks.leases', 'select, insert, update, delete on tasks.schedules, tasks.occurrences', 'select, insert, delete on tasks.marks',
+      'insert, update, delete on tasks.leases', 'select, insert, update, delete on tasks.schedules, tasks.occurrences', 'select, insert, update, delete on tasks.marks',
+      'select on tasks.installation', 'execute on function tasks.idempotency_key(oid, bigint, timestamptz, text)',
+      'execute on function tasks.begin_step(oid, bigint, uuid, text, boolean), tasks.mark_step(oid, bigint, uuid, text, jsonb, boolean)',
+      'execute on function tasks.check_run(text, oid, bigint, uuid, text, text), tasks.maintain(bigint)',
       'execute on function tasks.fall_asleep(oid), tasks.wake_up(oid), tasks.nothing_in_flight(oid), tasks.stay_awake(oid), tasks.stop_awake(oid), tasks.refresh(oid)'];
   end if;
   -- An identity needs no grant; the sequence of a column made with serial does.
@@ -78,6 +83,7 @@ begin
     case when $2 = 'worker' then array[v_role] else '{}' end,
     case when $2 = 'operator' then array[v_role] else '{}' end,
     case when $2 = 'producer' then '{}' else array[v_role] end);
+  perform tasks.grant_on_failure(v_type.table_id);
 end
 $$;
 comment on function tasks.grant_to(text, text, text, text) is

@@ -9,124 +9,151 @@ begin isolation level read committed;
 select tasks.start_migration(13, 'create_marks');
 
 create table tasks.marks (
-  table_id  regclass not null,
-  task_id   bigint not null,
-  step      text not null,
-  value     jsonb,
-  attempt   integer not null,
-  marked_at timestamptz not null default pg_catalog.clock_timestamp(),
+  table_id   regclass not null,
+  task_id    bigint not null,
+  step       text not null,
+  created_at timestamptz not null,
+  value      jsonb,
+  attempt    integer not null,
+  marked_at  timestamptz not null default pg_catalog.clock_timestamp(),
   primary key (table_id, task_id, step)
 );
 comment on table tasks.marks is 'Steps of tasks that are done; a mark is written by the run that did the step';
 comment on column tasks.marks.table_id is 'The task table';
 comment on column tasks.marks.task_id is 'The task';
 comment on column tasks.marks.step is 'Name of the step, unique in its task';
-comment on column tasks.marks.value is 'What the step returned';
+comment on column tasks.marks.created_at is 'created_at of the task: where ids begin anew, an old mark is not the new task''s';
+comment on column tasks.marks.value is 'What the step returned; NULL: nothing';
 comment on column tasks.marks.attempt is 'Execution that did it';
 comment on column tasks.marks.marked_at is 'When it was marked';
 
 create table tasks.installation (
-  single            boolean primary key default true check (single),
-  id                uuid not null default pg_catalog.gen_random_uuid(),
-  system_identifier bigint not null,
-  database_id       oid not null
+  single boolean primary key default true check (single),
+  id     uuid not null default pg_catalog.gen_random_uuid()
 );
-comment on table tasks.installation is 'Identity of this database among its copies; part of every idempotency key';
+comment on table tasks.installation is 'Identity of this installation; part of every idempotency key, with those of the server and the database';
 comment on column tasks.installation.single is 'Keeps the table at one row';
-comment on column tasks.installation.id is 'The identity';
-comment on column tasks.installation.system_identifier is 'Server for which it was made';
-comment on column tasks.installation.database_id is 'Database for which it was made';
+comment on column tasks.installation.id is 'The identity; give a copy of the data directory that runs beside the original another one';
+insert into tasks.installation default values;
 
--- A copy that was restored elsewhere finds another server or database and becomes an installation of its own, so that
--- staging never uses production's keys. Runs with the owner's rights: it writes a row that nobody else may write.
-create function tasks.installation_id() returns uuid
-language plpgsql volatile
-security definer
-set search_path = pg_catalog, pg_temp
+-- Nothing is stored, so a transaction that is rolled back can't take the key along. A copy that was restored elsewhere has
+-- another server or database, and its tables other oids: staging never uses production's keys.
+create function tasks.idempotency_key(p_table_id oid, p_task_id bigint, p_created_at timestamptz, p_step text) returns text
+language plpgsql stable
 as $$
 declare
-  v_system   bigint := (select c.system_identifier from pg_control_system() c);
-  v_database oid := (select d.oid from pg_database d where d.datname = current_database());
-  v_id       uuid;
+  v_system bigint;
 begin
-  select i.id into v_id from tasks.installation i where i.system_identifier = v_system and i.database_id = v_database;
-  if found then
-    return v_id;
+  -- Where a provider keeps the function to itself, the database and the table must do.
+  if pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'execute') then
+    v_system := (select c.system_identifier from pg_catalog.pg_control_system() c);
   end if;
-  insert into tasks.installation as i (system_identifier, database_id) values (v_system, v_database)
-  on conflict (single) do update set id = gen_random_uuid(), system_identifier = excluded.system_identifier, database_id = excluded.database_id
-  where (i.system_identifier, i.database_id) is distinct from (excluded.system_identifier, excluded.database_id);
-  select i.id into v_id from tasks.installation i;
-  return v_id;
+  -- extract is numeric: its text depends on no setting of the session.
+  return (
+    select pg_catalog.substr(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat_ws(' ',
+      i.id, v_system, d.oid, p_table_id, p_task_id, extract(epoch from p_created_at), p_step), 'UTF8')), 'hex'), 1, 32)
+    from pg_catalog.pg_database d left join tasks.installation i on true
+    where d.datname = pg_catalog.current_database());
 end
 $$;
-comment on function tasks.installation_id() is 'Identity of this database; a copy restored on another server or under another database gets its own';
+comment on function tasks.idempotency_key(oid, bigint, timestamptz, text) is
+  'Key by which an outside service can recognise the repetition of a step: the same at every attempt, different in every other task, step and database';
 
-create function tasks.check_run(p_verb text, p_table_id oid, p_task_id bigint, p_run_token uuid, out created_at timestamptz, out attempt integer) returns record
+create function tasks.check_run(
+  p_verb text, p_table_id oid, p_task_id bigint, p_run_token uuid, p_step text, p_lock text, out created_at timestamptz, out attempt integer
+) returns record
 language plpgsql volatile
 as $$
 declare
-  v_table text := tasks.quoted(p_table_id::regclass);
+  v_table    text := tasks.quoted(p_table_id::regclass);
+  v_finished boolean;
 begin
-  if v_table is null or p_task_id is null or p_run_token is null then
+  if p_step is null or p_step = '' or pg_catalog.octet_length(p_step) > 1000 then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: step must be a name of at most 1000 bytes', p_verb));
+  elsif v_table is null or p_task_id is null or p_run_token is null then
     perform tasks.refuse('TQ003', pg_catalog.format('%s: table, task and token must not be NULL, and the table must be there', p_verb));
   end if;
-  -- Share: who takes the task over waits until the mark is written or the transaction is gone.
-  execute pg_catalog.format(
-    'select t.created_at, t.execution_count from %s t
-     where t.id = $1 and t.run_token = $2 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled) for share', v_table)
-  into created_at, attempt using p_task_id, p_run_token;
-  if created_at is null then
+  begin
+    execute pg_catalog.format(
+      'select t.created_at, t.execution_count from %s t
+       where t.id = $1 and t.run_token = $2 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled) %s', v_table, p_lock)
+    into created_at, attempt using p_task_id, p_run_token;
+  exception
+    when lock_not_available then
+      perform tasks.refuse('TQ013', pg_catalog.format('%s: another transaction holds task %s of %s', p_verb, p_task_id, v_table),
+        'If it is the handler''s own, do the step in that transaction, once(connection, step, work), or before the task is finished there.');
+  end;
+  if attempt is null then
+    execute pg_catalog.format('select t.finished_at is not null and t.run_token = $2 from %s t where t.id = $1', v_table)
+    into v_finished using p_task_id, p_run_token;
+    if v_finished then
+      perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s is finished by this run', p_verb, p_task_id, v_table),
+        'Steps come before finish.');
+    end if;
     perform tasks.refuse_outcome(v_table, p_verb, p_task_id, p_run_token);
   end if;
 end
 $$;
-comment on function tasks.check_run(text, oid, bigint, uuid) is 'Locks a running task for share, or raises that it is not this run''s';
+comment on function tasks.check_run(text, oid, bigint, uuid, text, text) is 'Reads a running task, under the given lock, or raises that it is not this run''s';
 
 create function tasks.begin_step(
-  p_table_id oid, p_task_id bigint, p_run_token uuid, p_step text, out marked boolean, out value jsonb, out idempotency_key text
+  p_table_id oid, p_task_id bigint, p_run_token uuid, p_step text, p_probe boolean default false,
+  out marked boolean, out value jsonb, out idempotency_key text
 ) returns record
 language plpgsql volatile
 as $$
 declare
   v_run record;
 begin
-  if p_step is null or p_step = '' then
-    perform tasks.refuse('TQ003', 'begin_step: step must not be empty');
-  end if;
-  v_run := tasks.check_run('begin_step', p_table_id, p_task_id, p_run_token);
-  select m.value into value from tasks.marks m where m.table_id = p_table_id::regclass and m.task_id = p_task_id and m.step = p_step;
+  -- Without the probe no lock is taken: a step may take long, and cancel would wait for it. The mark is fenced anyway.
+  v_run := tasks.check_run('begin_step', p_table_id, p_task_id, p_run_token, p_step, case when p_probe then 'for share nowait' else '' end);
+  select m.value into value from tasks.marks m
+  where m.table_id = p_table_id::regclass and m.task_id = p_task_id and m.step = p_step and m.created_at = v_run.created_at;
   marked := found;
-  idempotency_key := pg_catalog.substr(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(
-    pg_catalog.concat_ws(' ', tasks.installation_id(), p_table_id, p_task_id, pg_catalog.date_part('epoch', v_run.created_at), p_step), 'UTF8')), 'hex'), 1, 32);
+  idempotency_key := tasks.idempotency_key(p_table_id, p_task_id, v_run.created_at, p_step);
 end
 $$;
-comment on function tasks.begin_step(oid, bigint, uuid, text) is
-  'Whether a step of a running task is marked, with what value, and the key by which an outside service can recognise its repetition';
+comment on function tasks.begin_step(oid, bigint, uuid, text, boolean) is
+  'Whether a step of a running task is marked, with what value, and its idempotency key; p_probe also raises when another transaction holds the task, so that the mark couldn''t be written';
 
-create function tasks.mark_step(p_table_id oid, p_task_id bigint, p_run_token uuid, p_step text, p_value jsonb) returns void
+create function tasks.mark_step(
+  p_table_id oid, p_task_id bigint, p_run_token uuid, p_step text, p_value jsonb default null, p_wait boolean default true
+) returns void
 language plpgsql volatile
 as $$
 declare
   v_run record;
 begin
-  if p_step is null or p_step = '' then
-    perform tasks.refuse('TQ003', 'mark_step: step must not be empty');
+  if not p_wait then
+    -- For the mark: the handler's own transaction may have written the same one and not committed yet.
+    perform pg_catalog.set_config('lock_timeout', '1000', true);
   end if;
-  v_run := tasks.check_run('mark_step', p_table_id, p_task_id, p_run_token);
-  -- The first mark stays: a repeated call after a lost answer changes nothing.
-  insert into tasks.marks as m (table_id, task_id, step, value, attempt)
-  values (p_table_id::regclass, p_task_id, p_step, p_value, v_run.attempt)
-  on conflict on constraint marks_pkey do nothing;
+  -- Share: who takes the task over waits until the mark is committed or gone.
+  v_run := tasks.check_run('mark_step', p_table_id, p_task_id, p_run_token, p_step, case when p_wait then 'for share' else 'for share nowait' end);
+  begin
+    -- The first mark stays: a repeated call after a lost answer changes nothing.
+    insert into tasks.marks as m (table_id, task_id, step, created_at, value, attempt)
+    values (p_table_id::regclass, p_task_id, p_step, v_run.created_at, p_value, v_run.attempt)
+    on conflict on constraint marks_pkey do update set
+      created_at = excluded.created_at, value = excluded.value, attempt = excluded.attempt, marked_at = excluded.marked_at
+    where m.created_at <> excluded.created_at;
+  exception
+    when lock_not_available then
+      perform tasks.refuse('TQ013', pg_catalog.format('mark_step: another transaction has marked the step %s of task %s and is not committed', p_step, p_task_id),
+        'Do a step in one transaction, or each time on its own.');
+  end;
 end
 $$;
-comment on function tasks.mark_step(oid, bigint, uuid, text, jsonb) is 'Marks a step of a running task as done; becomes part of the caller''s transaction';
+comment on function tasks.mark_step(oid, bigint, uuid, text, jsonb, boolean) is
+  'Marks a step of a running task as done; becomes part of the caller''s transaction. Unless p_wait, it raises when another transaction holds the task';
 
--- Runs with the owner's rights: who may delete a task need not be allowed to touch marks.
+-- Runs with the owner's rights: who may delete a task need not be allowed to touch marks. The ids as an array and no
+-- sequential scan: a plan made while there were few marks must do for many.
 create function tasks.forget_marks() returns trigger
 language plpgsql volatile
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan to off
 as $$
 begin
   if not exists (select from tasks.marks m where m.table_id = tg_relid::regclass) then
@@ -135,7 +162,7 @@ begin
   if tg_op = 'TRUNCATE' then
     delete from tasks.marks m where m.table_id = tg_relid::regclass;
   else
-    delete from tasks.marks m using gone g where m.table_id = tg_relid::regclass and m.task_id = g.id;
+    delete from tasks.marks m where m.table_id = tg_relid::regclass and m.task_id = any (array(select g.id::bigint from gone g));
   end if;
   return null;
 end
@@ -149,11 +176,16 @@ as $$
 declare
   v_unknown text;
 begin
+  if pg_catalog.jsonb_typeof(p_options) <> 'object' then
+    perform tasks.refuse('TQ003', 'reset: options must be a JSON object', 'Options: forget_marks (true or false).');
+  end if;
   select pg_catalog.string_agg(k, ', ') into v_unknown from pg_catalog.jsonb_object_keys(p_options) k where k <> 'forget_marks';
   if v_unknown is not null then
     perform tasks.refuse('TQ003', pg_catalog.format('reset: there is no option %s', v_unknown), 'Options: forget_marks (true or false).');
+  elsif pg_catalog.jsonb_typeof(p_options -> 'forget_marks') not in ('boolean', 'null') then
+    perform tasks.refuse('TQ003', pg_catalog.format('reset: forget_marks must be true or false, not %s', p_options -> 'forget_marks'));
   end if;
-  if (p_options -> 'forget_marks')::boolean then
+  if p_options -> 'forget_marks' = 'true' then
     delete from tasks.marks m where m.table_id = p_table and m.task_id = p_task_id;
   end if;
 end

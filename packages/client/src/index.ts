@@ -17,6 +17,8 @@ export {
   ScheduleNotFoundError,
   TableInUseError,
   TableShapeError,
+  TaskHeldError,
+  TaskInUseError,
   TaskNotFoundError,
   TaskNotRunningError,
   TypeNotRegisteredError,
@@ -62,6 +64,7 @@ export {
   useGroups,
 } from './task/manage-type.js'
 export { RetryTask, type RetryTaskOptions } from './task/retry-task.js'
+export type { Stored } from './task/stored.js'
 export { type CommentOption, type EnqueueTaskOptions, Task } from './task/task.js'
 export type { StepContext, TaskContext } from './task/task-context.js'
 export type { TaskId, TaskOrId } from './task/task-id.js'

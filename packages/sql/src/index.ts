@@ -35,6 +35,7 @@ export { type CleanOptions, clean, type FinalState } from './statements/clean.js
 export { closeLease } from './statements/close-lease.js'
 export {
   type FailedTask,
+  type FailedTasksOptions,
   failedTasks,
   type ResetFailedOptions,
   resetFailed,
@@ -55,7 +56,7 @@ export {
   type RateLimit,
   resumeType,
 } from './statements/limits.js'
-export { type Deleted, maintain } from './statements/maintain.js'
+export { type Maintained, maintain } from './statements/maintain.js'
 export { type NextDue, nextDue } from './statements/next-due.js'
 export { prepareSession } from './statements/prepare-session.js'
 export { refreshType } from './statements/refresh-type.js'
@@ -65,7 +66,7 @@ export { rescue } from './statements/rescue.js'
 export { type ResetOptions, reset } from './statements/reset.js'
 export { type RetryOptions, retry } from './statements/retry.js'
 export { fallAsleep, nothingInFlight, stayAwake, stopAwake, wakeUp } from './statements/sleep-locks.js'
-export { beginStep, markStep, type StepStart } from './statements/steps.js'
+export { beginStep, markStep, type StepLock, type StepStart } from './statements/steps.js'
 export {
   type EnqueueOutcome,
   enqueueUnique,

@@ -91,6 +91,18 @@ export class FunctionNameError extends DatabaseRaisedError {
   }
 }
 
+/**
+ * Another transaction holds the task, so that the mark of a step can't be written: mostly the handler's own, which has finished
+ * the task and not committed yet. Do the step in that transaction, `once(connection, step, work)`, or earlier (SQLSTATE TQ013).
+ */
+export class TaskInUseError extends DatabaseRaisedError {
+  override readonly name = 'TaskInUseError'
+
+  constructor(message: string, details?: DatabaseErrorDetails) {
+    super('TASK_IN_USE', message, details)
+  }
+}
+
 /** No schedule has this key (SQLSTATE TQ009). */
 export class ScheduleNotFoundError extends DatabaseRaisedError {
   override readonly name = 'ScheduleNotFoundError'

@@ -9,6 +9,7 @@ import {
   TableInUseError,
   TableShapeError,
   TaskHeldError,
+  TaskInUseError,
   TaskNotFoundError,
   TaskNotRunningError,
   TypeNotRegisteredError,
@@ -31,6 +32,7 @@ const BY_SQLSTATE: Readonly<Record<string, MakeError>> = {
   TQ010: (message, details) => new MigrationError('MIGRATION_APPLIED', message, details),
   TQ011: (message, details) => new TaskHeldError(message, details),
   TQ012: (message, details) => new MigrationError('MIGRATION_REFUSED', message, details),
+  TQ013: (message, details) => new TaskInUseError(message, details),
 }
 
 /** The SQLSTATEs of ours that have a class, for the test that compares them with the migrations. */

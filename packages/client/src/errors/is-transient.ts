@@ -10,7 +10,7 @@ const CONNECTION_STATES = /^(08...|57P0[1235])$/
  * 57014: canceled by a timeout or an operator; 58: the server's disk.
  */
 const TRANSIENT_STATES =
-  /^(08...|53...|58...|40001|40P01|40003|25006|25P0[34]|55006|55P03|57014|TQ006|TQ008|57P0[1235])$/
+  /^(08...|53...|58...|40001|40P01|40003|25006|25P0[34]|55006|55P03|57014|TQ006|TQ008|TQ013|57P0[1235])$/
 
 const NETWORK_CODES = new Set([
   'ECONNRESET',
@@ -31,7 +31,7 @@ const NETWORK_CODES = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ])
 
-const TRANSIENT_CODES = new Set<ErrorCode>(['READ_ONLY_SERVER', 'CHANGED_MEANWHILE', 'TABLE_IN_USE'])
+const TRANSIENT_CODES = new Set<ErrorCode>(['READ_ONLY_SERVER', 'CHANGED_MEANWHILE', 'TABLE_IN_USE', 'TASK_IN_USE'])
 
 /** node-postgres, pg-pool and pg-listen say these in words only. */
 const CONNECTION_MESSAGE =

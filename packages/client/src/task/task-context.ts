@@ -1,5 +1,6 @@
 import type { Connection } from '@pg-tasks/sql'
 import type { Logger } from '../logger/logger.js'
+import type { Stored } from './stored.js'
 
 /** What the function of a step is given. */
 export interface StepContext {
@@ -26,14 +27,26 @@ export interface TaskContext {
    * and the mark is written. Between the two lies the one gap in which the process may die: hand `idempotencyKey` to the
    * outside service, and it is closed there too.
    *
-   * The value is stored as JSON; what JSON can't hold comes back as null.
+   * The value is stored as JSON, and every attempt is given what comes back of it, the first one too: a `Date` as text. One
+   * that is no JSON (a `bigint`, a circle) is logged and comes back as undefined.
    *
-   * @throws TaskNotRunningError if the task is no longer this run's; what `work` throws
+   * The mark is written on a connection of the worker's. A transaction that has finished the task holds it until it commits: do
+   * steps before that, or in that transaction.
+   *
+   * @param step - its name, unique in the task type
+   * @throws TaskNotRunningError if the task is no longer this run's: nothing is marked
+   * @throws TaskInUseError if another transaction goes on holding the task
+   * @throws InvalidArgumentError if this run is doing the step at this moment
+   * @throws what `work` throws
    */
-  once<Value>(step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
+  once<Value>(step: string, work: (context: StepContext) => Promise<Value>): Promise<Stored<Value>>
   /**
    * The same, with the mark written in the caller's transaction: it is there if and only if the transaction commits, so a step
    * whose work is in that transaction too has no gap at all.
    */
-  once<Value>(connection: Connection, step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
+  once<Value>(
+    connection: Connection,
+    step: string,
+    work: (context: StepContext) => Promise<Value>,
+  ): Promise<Stored<Value>>
 }

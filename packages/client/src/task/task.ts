@@ -9,6 +9,7 @@ import {
   enqueueMany,
   enqueueUnique,
   type FailedTask,
+  type FailedTasksOptions,
   failedTasks,
   finish,
   type OnConflict,
@@ -183,12 +184,9 @@ export abstract class Task<Own extends Columns = object> {
    * Tasks that failed for good, newest first.
    *
    * @param options.limit - defaults to 100
-   * @param options.before - for the next page: `failedAt` of the last one
+   * @param options.before - for the next page: `cursor` of the last one
    */
-  async failed(
-    connection: Connection,
-    options: { readonly limit?: number; readonly before?: Date } = {},
-  ): Promise<FailedTask[]> {
+  async failed(connection: Connection, options: FailedTasksOptions = {}): Promise<FailedTask[]> {
     return this.#ask(connection, (queryable) => failedTasks(queryable, this.options, options))
   }
 

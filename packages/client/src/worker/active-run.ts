@@ -2,8 +2,8 @@ import type { Connection } from '@pg-tasks/sql'
 import type { Logger } from '../logger/logger.js'
 import type { Claimed } from '../task/claimed.js'
 import type { HeldRun, SettledByHandler } from '../task/held-runs.js'
-import type { StepContext, TaskContext } from '../task/task-context.js'
-import type { Steps } from './steps.js'
+import type { TaskContext } from '../task/task-context.js'
+import type { Steps, Work } from './steps.js'
 
 /** Where a run stands: acquired, with its handler, being settled, or out of this worker's hands. */
 export type RunPhase = 'queued' | 'running' | 'settling' | 'gone'
@@ -58,14 +58,12 @@ export class ActiveRun implements HeldRun, TaskContext {
     this.#controller?.abort(reason)
   }
 
-  once<Value>(step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
-  once<Value>(connection: Connection, step: string, work: (context: StepContext) => Promise<Value>): Promise<Value>
-  once(
-    ...args:
-      | [step: string, work: (context: StepContext) => Promise<unknown>]
-      | [connection: Connection, step: string, work: (context: StepContext) => Promise<unknown>]
-  ): Promise<never> {
-    const [connection, step, work] = args.length === 3 ? args : [undefined, ...args]
-    return this.#steps.once(this, connection, step, work) as Promise<never>
+  /** Made bound when it is asked for: handlers take their context apart. */
+  get once(): TaskContext['once'] {
+    const once = (...args: StepArguments): Promise<unknown> =>
+      args.length === 3 ? this.#steps.within(this, ...args) : this.#steps.apart(this, ...args)
+    return once as TaskContext['once']
   }
 }
+
+type StepArguments = [step: string, work: Work<unknown>] | [connection: Connection, step: string, work: Work<unknown>]

@@ -47,8 +47,13 @@ export interface WorkerEvents {
   scheduled: [schedule: { readonly key: string; readonly enqueued: number; readonly dropped: number }]
   /** A schedule was paused because it can't be planned or its task can't be enqueued. */
   schedule_refused: [schedule: { readonly key: string; readonly error: string }]
-  /** Maintenance deleted rows that were past their time. */
-  cleaned: [rows: { readonly what: string; readonly deleted: number }]
+  /**
+   * Maintenance deleted rows of a table that were past their time, or had to leave some: `kept` of them (counted up to 1,000
+   * per state), because of `reason`.
+   */
+  cleaned: [
+    rows: { readonly what: string; readonly deleted: number; readonly kept: number; readonly reason: string | null },
+  ]
   /** Something went wrong that the worker copes with by itself; it never ends the process. */
   error: [error: unknown, type: TypeReference | undefined]
   stopping: []

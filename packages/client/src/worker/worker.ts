@@ -98,9 +98,13 @@ export class Worker {
     })
     const { maintenanceIntervalMs } = this.#options
     if (maintenanceIntervalMs !== null) {
-      this.#maintenance = new Maintenance(settling, maintenanceIntervalMs, this.#context.failures, (deleted) =>
-        this.#events.emit('cleaned', deleted),
-      )
+      this.#maintenance = new Maintenance({
+        intervalMs: maintenanceIntervalMs,
+        open: session,
+        logger: this.#logger,
+        failures: this.#context.failures,
+        onMaintained: (maintained) => this.#events.emit('cleaned', maintained),
+      })
     }
     this.#listener = new Listener({
       source,

@@ -9,18 +9,29 @@ export interface FailedTask {
   readonly reason: FailureReason
   readonly attempts: number
   readonly lastError: string | null
+  /** Where a page that ends with this task is continued; exact, which a `Date` isn't. */
+  readonly cursor: string
+}
+
+export interface FailedTasksOptions {
+  /** @defaultValue 100 */
+  readonly limit?: number | undefined
+  /** For the next page: `cursor` of the last task. */
+  readonly before?: string | undefined
 }
 
 /** Failed tasks, newest first. */
 export async function failedTasks(
   connection: Queryable,
   type: TaskTypeName,
-  options: { readonly limit?: number | undefined; readonly before?: Date | undefined },
+  { limit = 100, before }: FailedTasksOptions = {},
 ): Promise<FailedTask[]> {
+  const [beforeAt, beforeId] = before === undefined ? [null, null] : before.split('/')
   const result = await connection.query(
-    `select id::text as id, failed_at as "failedAt", failure_reason as reason, execution_count as attempts, last_error as "lastError"
-     from tasks.failed_tasks($1::regclass, $2::integer, $3::timestamptz)`,
-    [tableOf(type), options.limit ?? 100, options.before ?? null],
+    `select f.id::text as id, f.failed_at as "failedAt", f.failure_reason as reason, f.execution_count as attempts,
+       f.last_error as "lastError", to_char(f.failed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || f.id as cursor
+     from tasks.failed_tasks($1::regclass, $2::integer, $3::timestamptz, $4::bigint) f`,
+    [tableOf(type), limit, beforeAt, beforeId],
   )
   return result.rows as FailedTask[]
 }

@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,9 @@ const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pg
 export const pgbouncerMissing = PROGRAM === undefined ? 'pgbouncer is not installed' : undefined
 
 const NOBODY = 65_534
+
+/** Its standard input ends with this process, however that ends. */
+const ENDS_WITH_US = '"$1" "$2/pgbouncer.ini" & pid=$!; cat > /dev/null; kill -KILL $pid; rm -rf "$2"'
 
 export interface PgBouncer {
   /** The connection string of the server, by way of pgbouncer. */
@@ -47,26 +50,22 @@ export async function startPgBouncer(serverUrl: string, options: PgBouncerOption
   const root = process.getuid?.() === 0
   chmodSync(folder, 0o700)
   if (root) for (const path of [folder, join(folder, 'pgbouncer.ini')]) chownSync(path, NOBODY, NOBODY)
-  const child = spawn(PROGRAM ?? '', [join(folder, 'pgbouncer.ini')], {
-    stdio: 'ignore',
+  const shell = spawn('/bin/sh', ['-c', ENDS_WITH_US, 'sh', PROGRAM ?? '', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
     ...(root ? { uid: NOBODY, gid: NOBODY } : {}),
   })
+  const ended = new Promise<void>((resolve) => shell.once('close', () => resolve()))
   await waitFor(() => accepts(port), { what: 'pgbouncer' })
   server.hostname = '127.0.0.1'
   server.port = String(port)
   return {
     url: server.href,
     port,
-    async stop() {
-      await end(child)
-      rmSync(folder, { recursive: true, force: true })
+    stop() {
+      shell.stdin.end()
+      return ended
     },
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  const ended = new Promise((resolve) => child.once('exit', resolve))
-  if (child.exitCode === null && child.kill('SIGKILL')) await ended
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -54,6 +54,7 @@ declare
   v_type     tasks.types;
   v_now      pg_catalog.timestamptz;
   v_until    pg_catalog.timestamptz;
+  v_leased   boolean := true;
   v_cursor   pg_catalog.text[];
   v_sweep    boolean := true;
   v_began    pg_catalog.timestamptz;
@@ -104,11 +105,7 @@ begin
     perform from tasks.leases l
     where l.worker_id = $2 and l.table_id = this.v_type.table_id and l.leased_until > this.v_now
     for key share;
-    if not found then
-      insert into tasks.leases as l (worker_id, table_id, leased_until)
-      values ($2, this.v_type.table_id, coalesce(this.v_now + tasks.elapsed(this.v_type.timeout), 'infinity'))
-      on conflict on constraint leases_pkey do update set leased_until = excluded.leased_until;
-    end if;
+    v_leased := found;
     v_cursor := pg_catalog.string_to_array(
       nullif(pg_catalog.current_setting('pg_tasks.cursor_' || this.v_type.table_id::pg_catalog.oid, true), ''), ' ');
   end if;
@@ -176,6 +173,13 @@ begin
       end loop;
     end if;
     exit when pg_catalog.cardinality(this.v_picked) = 0;
+    if not this.v_leased then
+      -- Not earlier: an idle worker that looks would leave a dead lease behind, which all the others would come to rescue.
+      insert into tasks.leases as l (worker_id, table_id, leased_until)
+      values ($2, this.v_type.table_id, coalesce(this.v_now + tasks.elapsed(this.v_type.timeout), 'infinity'))
+      on conflict on constraint leases_pkey do update set leased_until = excluded.leased_until;
+      v_leased := true;
+    end if;
     v_wanted := pg_catalog.cardinality(this.v_picked);
     if this.v_type.key_columns is not null then
       v_picked := tasks.admit(this.v_type, this.v_picked);

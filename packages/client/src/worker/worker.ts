@@ -70,7 +70,7 @@ export class Worker {
     for (const warning of source.warnings) this.#logger.warn({}, warning)
     const { applicationName } = this.#options
     const session = (onLost?: () => void): WorkerSession =>
-      new WorkerSession(source, { applicationName, direct: () => this.#delivering, onLost })
+      new WorkerSession(source, { applicationName, direct: () => this.#listener.status.proven, onLost })
     // With the session go the locks by which workers sleep: whoever sleeps must say so again.
     const [control, settling, beating] = [session(() => this.#wakeAll()), session(), session()]
     this.#sessions = [control, settling, beating]

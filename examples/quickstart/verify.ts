@@ -23,15 +23,29 @@ export async function verify(pool: Pool, files: readonly string[], folders: Fold
      from public.copies group by path`,
   )
   const recorded = new Map(rows.map((row) => [row.path, row]))
+  const failures = await failuresOf(pool)
   const unknown = rows
     .filter((row) => !files.includes(row.path))
     .map((row) => `${row.path}: recorded, but never asked for`)
-  const problems = await mapAtOnce(files, (file) => problemOf(file, recorded.get(file), folders))
+  const problems = await mapAtOnce(files, (file) => problemOf(file, recorded.get(file), failures.get(file), folders))
   return [...unknown, ...problems.filter((problem) => problem !== undefined)]
 }
 
-async function problemOf(file: string, record: Recorded | undefined, folders: Folders): Promise<string | undefined> {
-  if (record === undefined) return `${file}: not recorded`
+/** The errors of the tasks whose executions are used up, without their stacks. */
+async function failuresOf(pool: Pool): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await pool.query<{ path: string; error: string }>(
+    `select path, split_part(last_error, chr(10), 1) as error from tasks.compress_file where failed_at is not null`,
+  )
+  return new Map(rows.map(({ path, error }) => [path, error]))
+}
+
+async function problemOf(
+  file: string,
+  record: Recorded | undefined,
+  failure: string | undefined,
+  folders: Folders,
+): Promise<string | undefined> {
+  if (record === undefined) return `${file}: not recorded${failure === undefined ? '' : `: ${failure}`}`
   if (record.records !== 1) return `${file}: recorded ${record.records} times`
   try {
     const [original, copy] = await Promise.all([

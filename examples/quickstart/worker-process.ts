@@ -7,6 +7,9 @@ import type { WorkerMessage, WorkerSettings } from './worker.js'
 /** A worker that hasn't ended this long after it was asked to is killed, in milliseconds. */
 const STOP_TIMEOUT_MS = 10_000
 
+/** On the sources of the packages, not on a build. */
+const RUN_TYPESCRIPT = ['--conditions=@pg-tasks/source', '--import', 'tsx']
+
 /** A worker in a process of its own, seen from its parent. */
 export class WorkerProcess {
   readonly name: string
@@ -23,6 +26,7 @@ export class WorkerProcess {
   constructor(settings: WorkerSettings, onCrash: (error: Error) => void) {
     this.name = settings.name
     this.#child = fork(join(import.meta.dirname, 'worker.ts'), {
+      execArgv: RUN_TYPESCRIPT,
       env: { ...process.env, QUICKSTART_WORKER: JSON.stringify(settings) },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // Ctrl-C goes to the parent, which ends its workers in order.

@@ -48,6 +48,7 @@ export {
   unschedule,
 } from './schedule/schedules.js'
 export type { CatchUp, ScheduleTimingOptions } from './schedule/timing.js'
+export { type BatchRun, BatchTask } from './task/batch-task.js'
 export { CancelTask } from './task/cancel-task.js'
 export type { Claimed, NewTask } from './task/claimed.js'
 export { inTransaction } from './task/in-transaction.js'

@@ -8,8 +8,9 @@ import {
   type WorkerEvents,
   type WorkerOptions,
 } from '@pg-tasks/client'
+import type { Pool } from 'pg'
 import { afterEach } from 'vitest'
-import { type WaitOptions, waitFor, within } from '../../support/wait-for.js'
+import { waitFor, within } from '../../support/wait-for.js'
 
 type Columns = Record<string, unknown>
 
@@ -42,7 +43,9 @@ export interface RecordedLine {
   readonly message: string
 }
 
-export interface SeenOptions extends WaitOptions {
+export interface SeenOptions {
+  /** @defaultValue 10_000 */
+  readonly timeoutMs?: number
   /** @defaultValue 1 */
   readonly count?: number
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -100,19 +103,23 @@ export class RecordedWorker {
   }
 
   /** Waits until there have been `count` such events since the start; returns their first arguments. */
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  seen(name: keyof WorkerEvents, { count = 1, where = () => true, ...options }: SeenOptions = {}): Promise<any[]> {
-    return waitFor(
-      () => {
-        const found = this.of(name).filter(where)
-        return found.length >= count ? found : undefined
-      },
-      {
-        timeoutMs: 10_000,
-        what: `${count} × ${name}; there were: ${this.events.map((event) => event.name).join(' ')}`,
-        ...options,
-      },
-    )
+  async seen(
+    name: keyof WorkerEvents,
+    { count = 1, where = () => true, timeoutMs = 10_000 }: SeenOptions = {},
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+  ): Promise<any[]> {
+    try {
+      return await waitFor(
+        () => {
+          const found = this.of(name).filter(where)
+          return found.length >= count ? found : undefined
+        },
+        { timeoutMs },
+      )
+    } catch {
+      const events = this.events.map((event) => event.name).slice(-50)
+      throw new Error(`Waited ${timeoutMs} ms in vain for ${count} × ${name}. There were: ${events.join(' ')}`)
+    }
   }
 
   /** Ids of the tasks of such events, in their order. */
@@ -126,7 +133,7 @@ const started = new Set<RecordedWorker>()
 /** A worker that is not running yet; it is stopped after the test. */
 export function newWorker(
   options: WorkerOptions,
-  ...tasks: ReadonlyArray<readonly [Task<never>, number]>
+  ...tasks: ReadonlyArray<readonly [Task<object>, number]>
 ): RecordedWorker {
   const recorded = new RecordedWorker(options)
   for (const [task, concurrency] of tasks) recorded.worker.add(task, concurrency)
@@ -137,12 +144,26 @@ export function newWorker(
 /** A worker that is ready; it is stopped after the test. */
 export async function startWorker(
   options: WorkerOptions,
-  ...tasks: ReadonlyArray<readonly [Task<never>, number]>
+  ...tasks: ReadonlyArray<readonly [Task<object>, number]>
 ): Promise<RecordedWorker> {
   const recorded = newWorker(options, ...tasks)
   recorded.running = recorded.worker.run()
   await within(Promise.race([recorded.running, recorded.seen('ready', { timeoutMs: 20_000 })]), { timeoutMs: 20_000 })
   return recorded
+}
+
+/** Waits until so many workers sleep: they have looked for the last time, and only something due or a notification wakes them. */
+export async function workersAsleep(pool: Pool, table: string, count = 1): Promise<void> {
+  await waitFor(
+    async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_activity where datname = current_database() and state = 'idle' and query like $1`,
+        [`%"next_due_tasks_${table}"%`],
+      )
+      return rows.length === count
+    },
+    { timeoutMs: 15_000, what: `${count} worker(s) of ${table} to sleep` },
+  )
 }
 
 /** Handlers wait on it until the test lets them go on. */

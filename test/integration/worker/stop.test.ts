@@ -4,7 +4,7 @@ import { startProxy, type TestProxy } from '../../support/proxy.js'
 import { countStates, createTaskType, insertTasks, readTask } from '../../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
 import { waitFor, within } from '../../support/wait-for.js'
-import { aborted, Latch, newWorker, startWorker, taskOf } from './start-worker.js'
+import { aborted, Latch, newWorker, startWorker, taskOf, workersAsleep } from './start-worker.js'
 
 let database: TestDatabase
 let proxy: TestProxy
@@ -237,7 +237,7 @@ describe('stop() with running handlers', () => {
   it('gives back what an acquire under way brings', async () => {
     await createTaskType(database.pool, 'under_way')
     const recorded = await startWorker({ connectionString: proxy.url }, [taskOf('under_way'), 1])
-    await waitFor(() => recorded.worker.health().types[0]?.asleep)
+    await workersAsleep(database.pool, 'under_way')
     await proxy.delay(150)
     try {
       const ids = await insertTasks(database.pool, 'under_way')
@@ -285,6 +285,8 @@ describe('a running worker', () => {
     await recorded.seen('started')
     const removed = recorded.worker.remove(task)
     recorded.worker.add(task, 1)
+    // Would make the second one's heart beat.
+    await insertTasks(database.pool, 'added_again')
     // Long enough for a lease to end, and for a search for runs that nobody knows.
     await waitFor(async () => {
       const { rows } = await database.pool.query(
@@ -296,7 +298,6 @@ describe('a running worker', () => {
     expect(recorded.of('lost')).toEqual([])
     latch.open()
     await within(removed, { timeoutMs: 2_000 })
-    await insertTasks(database.pool, 'added_again')
     await recorded.seen('finished', { count: 2 })
     expect(runs).toHaveLength(2)
   })

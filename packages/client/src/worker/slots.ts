@@ -112,7 +112,10 @@ export class Slots {
   /** Acquired tasks: they start as slots are free. */
   add(rows: readonly Claimed[]): void {
     const added = rows.map((row) => new ActiveRun(row, this.#context.logger, this.#steps))
-    for (const run of added) this.#held.set(run.id, run)
+    for (const run of added) {
+      this.#supersede(run)
+      this.#held.set(run.id, run)
+    }
     if (this.#closed) this.#giveBack(added)
     else for (const run of added) if (!this.#lingering.parks(run)) this.#enqueue(run)
     this.#pump()
@@ -183,6 +186,12 @@ export class Slots {
   /** Outcomes come faster than they can be written. */
   get #choked(): boolean {
     return this.#settler.unsettled > 2 * this.#context.options.batchSize + this.#concurrency
+  }
+
+  /** A task that is acquired again was taken from the run that this process still holds, before a heartbeat could tell. */
+  #supersede(run: ActiveRun): void {
+    const former = this.#held.get(run.id)
+    if (former !== undefined) this.gone(former.id, former.token, run.attempt > former.attempt ? 'lost' : 'reset')
   }
 
   #enqueue(run: ActiveRun): void {

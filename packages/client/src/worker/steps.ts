@@ -5,6 +5,7 @@ import { describeThrown } from '../errors/describe-thrown.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { isTransient } from '../errors/is-transient.js'
+import type { SettledByHandler } from '../task/held-runs.js'
 import type { StepContext } from '../task/task-context.js'
 import { sleep } from '../timers/sleep.js'
 import { decodeStepValue, encodeStepValue } from './step-value.js'
@@ -15,8 +16,11 @@ const RETRY_WAIT = { baseMs: 50, maxMs: 2_000 }
 /** How long another transaction may hold the task before a step is begun, in milliseconds: nothing is lost yet. */
 const BEGIN_PATIENCE_MS = 2_000
 
-/** The same where the step is done: its mark is worth waiting for. */
-const MARK_PATIENCE_MS = 10_000
+/** The same where the step is done, whose mark is worth waiting for. */
+const MARK_PATIENCE_MS = 30_000
+
+/** The same where the handler has settled its task: its own transaction holds it, and waits for the step. */
+const OWN_PATIENCE_MS = 1_000
 
 const LONGEST_NAME = 1_000
 
@@ -26,6 +30,7 @@ export type Work<Value> = (context: StepContext) => Promise<Value>
 /** A run, as far as its steps are concerned. */
 export interface SteppingRun extends Run {
   readonly abortReason: Error | undefined
+  readonly settled: SettledByHandler | undefined
 }
 
 /** Does steps of the runs of one type, and marks them. */
@@ -98,7 +103,8 @@ export class Steps {
         return await statement()
       } catch (raised) {
         const error = fromDatabaseError(raised)
-        const patient = !(error instanceof TaskInUseError) || performance.now() - startedAt < patienceMs
+        const limitMs = run.settled === undefined ? patienceMs : OWN_PATIENCE_MS
+        const patient = !(error instanceof TaskInUseError) || performance.now() - startedAt < limitMs
         if (!isTransient(error) || !patient || run.abortReason !== undefined) throw error
         this.#context.failures.failed(
           `step ${this.#type().table}`,

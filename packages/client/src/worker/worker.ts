@@ -16,6 +16,7 @@ import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from '..
 import { Scheduler } from '../schedule/scheduler.js'
 import type { Columns } from '../task/claimed.js'
 import { Task } from '../task/task.js'
+import { sleep } from '../timers/sleep.js'
 import { onStopSignals } from './stop-signals.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunner } from './type-runner.js'
@@ -26,6 +27,9 @@ import { WorkerSession } from './worker-session.js'
 /** Channels of migration 0002 and of cancel and reset. */
 const TASKS_CHANNEL = 'pg_tasks'
 const CONTROL_CHANNEL = 'pg_tasks_control'
+
+/** How long `stop` lets the statements of schedules and maintenance go on, in milliseconds. */
+const LAST_STATEMENT_MS = 500
 
 type Phase = 'new' | 'running' | 'stopping' | 'stopped'
 
@@ -303,10 +307,11 @@ export class Worker {
     if (wasRunning) this.#events.emit('stopping')
     this.#schedules.stop()
     await this.#stopRunners(timeoutMs)
-    await this.#listener.close()
-    await this.#scheduler.stop()
-    await this.#maintenance?.stop()
+    const services = Promise.allSettled([this.#listener.close(), this.#scheduler.stop(), this.#maintenance?.stop()])
+    await Promise.race([services, sleep(LAST_STATEMENT_MS, { unref: true })])
+    // Whoever still waits for an answer is told that none will come.
     await Promise.allSettled(this.#sessions.map((session) => session.close()))
+    await services
     this.#phase = 'stopped'
     this.#endRun()
     if (wasRunning) this.#events.emit('stopped')

@@ -401,12 +401,14 @@ begin
       paused_at = case when not v_aside then s.paused_at end, paused_reason = case when not v_aside then s.paused_reason end
     returning s.* into v_new;
   end if;
-  if v_old.overlap = 'allow' and v_new.overlap <> 'allow' then
+  if coalesce(v_old.overlap, 'allow') = 'allow' and v_new.overlap <> 'allow' then
     -- Its unfinished tasks count from now on; the first look finds out which of them have ended.
     update tasks.occurrences o set watched = true
     where (o.schedule_key, o.occurrence_at) in (
       select n.schedule_key, n.occurrence_at from tasks.occurrences n
       where n.schedule_key = $1 and n.outcome = 'enqueued' order by n.occurrence_at desc limit 1000);
+  elsif v_new.overlap = 'allow' then
+    perform tasks.stop_watching($1);
   end if;
   perform pg_catalog.pg_notify('pg_tasks_control', 'schedules');
   return tasks.schedule_state(v_new);
@@ -414,6 +416,12 @@ end
 $$;
 comment on function tasks.schedule(text, text, text, text, interval, jsonb, text, text, interval, interval, text, interval, timestamptz, timestamptz, timestamptz, integer, text, jsonb) is
   'Writes a schedule, or brings it up to date; what is due at the same times as before keeps its place. Returns its state';
+
+-- What is watched isn't cleaned.
+create function tasks.stop_watching(p_key text) returns void
+language sql volatile
+as 'update tasks.occurrences o set watched = false where o.schedule_key = p_key and o.watched';
+comment on function tasks.stop_watching(text) is 'The tasks of a schedule no longer count for overlap';
 
 create function tasks.find_schedule(p_verb text, p_key text) returns tasks.schedules
 language plpgsql volatile
@@ -431,10 +439,17 @@ $$;
 comment on function tasks.find_schedule(text, text) is 'Locks and returns a schedule, or raises that there is none';
 
 create function tasks.unschedule(key text) returns boolean
-language sql volatile
+language plpgsql volatile
 as $$
-  with gone as (delete from tasks.schedules s where s.key = $1 returning s.key)
-  select exists (select from gone)
+#variable_conflict use_column
+begin
+  delete from tasks.schedules s where s.key = $1;
+  if not found then
+    return false;
+  end if;
+  perform tasks.stop_watching($1);
+  return true;
+end
 $$;
 comment on function tasks.unschedule(text) is 'Removes a schedule; its tasks stay; false when there was none';
 
@@ -442,14 +457,20 @@ create function tasks.remove_undeclared_schedules(declared text[], key_prefix te
 language plpgsql volatile
 as $$
 #variable_conflict use_column
+declare
+  v_key text;
 begin
   if $1 is null or $2 is null then
     perform tasks.refuse('TQ003', 'remove_undeclared_schedules: declared and key_prefix must not be NULL');
   end if;
-  return query
-    delete from tasks.schedules s
-    where s.origin = 'code' and s.key <> all ($1) and pg_catalog.starts_with(s.key, $2)
-    returning s.key;
+  for v_key in
+    select s.key from tasks.schedules s
+    where s.origin = 'code' and s.key <> all ($1) and pg_catalog.starts_with(s.key, $2) order by s.key
+  loop
+    if tasks.unschedule(v_key) then
+      return next v_key;
+    end if;
+  end loop;
 end
 $$;
 comment on function tasks.remove_undeclared_schedules(text[], text) is

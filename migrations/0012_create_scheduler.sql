@@ -18,7 +18,7 @@ declare
   v_newer tasks.schedules[];
 begin
   -- For the rest of the transaction: nothing that a user's table makes it wait for may silence the other schedules.
-  perform pg_catalog.set_config('lock_timeout', '200ms', true), pg_catalog.set_config('statement_timeout', '10s', true);
+  perform pg_catalog.set_config('lock_timeout', '200ms', true), pg_catalog.set_config('statement_timeout', '5s', true);
   return query
     select s, v_now from tasks.schedules s
     where s.paused_at is null and not s.planned and s.key <> all (p_except)
@@ -170,7 +170,7 @@ declare
   v_schedule tasks.schedules;
 begin
   enqueued := 0;
-  if pg_catalog.clock_timestamp() > pg_catalog.statement_timestamp() + interval '3 s' then
+  if pg_catalog.clock_timestamp() > pg_catalog.statement_timestamp() + interval '2 s' then
     outcome := 'left';
     return;
   end if;

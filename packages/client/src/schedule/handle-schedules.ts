@@ -11,9 +11,6 @@ import { checkCron } from './cron.js'
 import { firstOccurrence } from './occurrences.js'
 import { planOccurrences } from './plan.js'
 
-/** Tasks of one pass at most, so that it stays a short transaction however long nobody ran; the rest stays due. */
-const OCCURRENCES_PER_PASS = 1_000
-
 /** Dropped occurrences of a cron expression are counted up to here; each costs about 50 µs. */
 const MOST_COUNTED = 500
 
@@ -36,13 +33,16 @@ export interface PassResult {
   readonly handled: boolean
 }
 
-/** Computes what is due of each schedule and hands it over, in the transaction that holds their rows. */
+/**
+ * Computes what is due of each schedule and hands it over, in the transaction that holds their rows; some `mostTasks` of all,
+ * so that it stays short however long nobody ran. The rest stays due.
+ */
 export async function handleSchedules(
   session: Queryable,
   due: readonly DueSchedule[],
-  tzdata: string | null,
+  { mostTasks, tzdata }: { readonly mostTasks: number; readonly tzdata: string | null },
 ): Promise<PassResult> {
-  const maxDue = Math.max(1, Math.floor(OCCURRENCES_PER_PASS / due.length))
+  const maxDue = Math.max(1, Math.floor(mostTasks / due.length))
   const plans: SchedulePlan[] = []
   const firings: ScheduleFiring[] = []
   let capped = false

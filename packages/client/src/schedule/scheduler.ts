@@ -12,6 +12,10 @@ import { tzdataVersion } from './timezone.js'
 /** Schedules of one pass, and so of one short transaction. Each is a savepoint; PostgreSQL keeps track of 64 cheaply. */
 const SCHEDULES_PER_PASS = 60
 
+/** Tasks of one pass, and of one that takes a single schedule because a larger one failed. */
+const TASKS_PER_PASS = 1_000
+const TASKS_OF_SINGLE = 20
+
 /** How often next occurrences are compared with the rules of the zones, in milliseconds: another worker may know newer ones. */
 const REPLAN_EVERY_MS = 3_600_000
 
@@ -53,7 +57,7 @@ export class Scheduler {
   readonly #errors = new Backoff({ baseMs: 200, maxMs: 10_000 })
   readonly #held = new Backoff(HELD)
   readonly #postponed = new Postponed()
-  /** So many passes take one schedule each, to find the one by which a pass failed. */
+  /** So many passes take one schedule and few tasks each, to find the schedule by which a pass failed. */
   #singly = 0
   #replanAt = 0
   #running: Promise<void> = Promise.resolve()
@@ -101,22 +105,24 @@ export class Scheduler {
   }
 
   async #pass(): Promise<PassResult> {
-    const limit = this.#singly > 0 ? 1 : SCHEDULES_PER_PASS
+    const single = this.#singly > 0
+    const limit = single ? 1 : SCHEDULES_PER_PASS
+    const mostTasks = single ? TASKS_OF_SINGLE : TASKS_PER_PASS
     let due: readonly DueSchedule[] = []
     let result: PassResult
     try {
       result = await this.#session.transaction(async (session) => {
         due = await dueSchedules(session, limit, this.#postponed.keys())
-        return handleSchedules(session, due, this.#tzdata)
+        return handleSchedules(session, due, { mostTasks, tzdata: this.#tzdata })
       })
     } catch (error) {
-      // A table of a user's may make a statement hang or a commit fail. Who it was shows when each is taken alone.
-      if (limit > 1) this.#singly = due.length
-      else for (const { key } of due) this.#postponed.add(key)
+      // A table of a user's may make a statement hang or a commit fail. Whose it was shows when each is taken alone.
+      if (!single) this.#singly = due.length
+      else for (const { key } of due) this.#postponed.add(key, 'pass')
       throw error
     }
     this.#report(result)
-    if (limit > 1) return { ...result, more: result.more || due.length >= limit }
+    if (!single) return { ...result, more: result.more || due.length >= limit }
     this.#singly = due.length === 0 ? 0 : this.#singly - 1
     return { ...result, more: true }
   }
@@ -144,7 +150,7 @@ export class Scheduler {
       this.#listener.onFired(schedule)
     }
     for (const schedule of failed) {
-      this.#postponed.add(schedule.key)
+      this.#postponed.add(schedule.key, 'schedule')
       this.#failures.failed(
         `schedule ${schedule.key}`,
         { ...schedule },

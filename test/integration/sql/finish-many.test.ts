@@ -128,12 +128,12 @@ it('raises for a row that a trigger keeps back, and finishes nothing then', asyn
     create trigger keep before update on tasks.mail for each row when (new.id = ${second.id}) execute function keep()`)
   const error = await refusalOf(finishMany('mail', [first, second]))
   expect(error).toMatchObject({
-    code: 'TQ009',
+    code: 'TQ011',
     message: `finish_many: task ${second.id} of tasks.mail was kept back by a trigger or by row level security`,
   })
   expect(await stateOf(session, 'mail', first.id)).toBe('running')
   expect(await finishMany('mail', [first])).toEqual({})
-  expect((await refusalOf(session.query('select tasks.finish_tasks_mail($1)', [second.id]))).code).toBe('TQ009')
+  expect((await refusalOf(session.query('select tasks.finish_tasks_mail($1)', [second.id]))).code).toBe('TQ011')
   await session.query('drop trigger keep on tasks.mail')
 })
 

@@ -213,7 +213,7 @@ describe('an outcome that a trigger keeps back', () => {
     await acquire(1)
     await guard('before', 'true', 'veto')
     await expect(session.query(`select tasks.${verb}_tasks_mail(id) from tasks.mail`)).rejects.toMatchObject({
-      code: 'TQ009',
+      code: 'TQ011',
       message: expect.stringMatching(new RegExp(`^${verb}: task \\d+ of tasks\\.mail was kept back by a trigger`)),
     })
   })

@@ -122,14 +122,14 @@ export class TableInUseError extends DatabaseRaisedError {
 }
 
 /**
- * Another transaction holds the task, perhaps the handler's own: do the step in that one, or before the task is finished there
- * (SQLSTATE TQ011).
+ * A trigger of the user's or row level security kept the task's row from being written, so the outcome was not stored: look
+ * for a BEFORE trigger that returns NULL, and at the table's policies (SQLSTATE TQ011).
  */
-export class TaskHeldError extends DatabaseRaisedError {
-  override readonly name = 'TaskHeldError'
+export class TaskKeptBackError extends DatabaseRaisedError {
+  override readonly name = 'TaskKeptBackError'
 
   constructor(message: string, details?: DatabaseErrorDetails) {
-    super('TASK_HELD', message, details)
+    super('TASK_KEPT_BACK', message, details)
   }
 }
 

@@ -8,8 +8,8 @@ import {
   ScheduleNotFoundError,
   TableInUseError,
   TableShapeError,
-  TaskHeldError,
   TaskInUseError,
+  TaskKeptBackError,
   TaskNotFoundError,
   TaskNotRunningError,
   TypeNotRegisteredError,
@@ -30,7 +30,7 @@ const BY_SQLSTATE: Readonly<Record<string, MakeError>> = {
   TQ008: (message, details) => new TableInUseError(message, details),
   TQ009: (message, details) => new ScheduleNotFoundError(message, details),
   TQ010: (message, details) => new MigrationError('MIGRATION_APPLIED', message, details),
-  TQ011: (message, details) => new TaskHeldError(message, details),
+  TQ011: (message, details) => new TaskKeptBackError(message, details),
   TQ012: (message, details) => new MigrationError('MIGRATION_REFUSED', message, details),
   TQ013: (message, details) => new TaskInUseError(message, details),
 }

@@ -21,7 +21,7 @@ export interface StepLock {
 
 /**
  * Looks whether a step of a running task is marked; raises TQ001 if the run no longer has its task, and apart from the
- * handler's transaction TQ011 if a transaction holds it.
+ * handler's transaction TQ013 if a transaction holds it.
  */
 export async function beginStep(
   connection: Queryable,

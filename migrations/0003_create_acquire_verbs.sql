@@ -113,7 +113,7 @@ begin
   -- The cursor: where this session's last acquire ended, so that index entries that are dead but still visible to an old
   -- snapshot are stepped over. A full sweep finds what was committed, released or re-planned behind it; sweeps take at most
   -- a twentieth of the time. Behind the last second there may be commits to come, so a cursor never passes it.
-  -- Its parts: when it was written, when the next sweep may be, then planned_to and id per priority.
+  -- Its parts: when it was written, when the next sweep may be, planned_to and id per priority, and whether this was a sweep.
   v_began := pg_catalog.clock_timestamp();
   v_floor := this.v_now - interval '1 s';
   -- A cursor from the future is one from before the clock was set back.
@@ -256,6 +256,7 @@ begin
       end if;
       v_cursor := this.v_cursor || extract(epoch from this.v_at[v_priority])::pg_catalog.text || this.v_id[v_priority]::pg_catalog.text;
     end loop;
+    v_cursor := this.v_cursor || this.v_sweep::pg_catalog.text;
     perform pg_catalog.set_config(
       'pg_tasks.cursor_' || this.v_type.table_id::pg_catalog.oid, pg_catalog.array_to_string(this.v_cursor, ' '), false);
   end if;
@@ -445,10 +446,11 @@ declare
   v_type     tasks.types;
   v_room_in  double precision;
 begin
-  -- While no sweep is allowed, what the last acquire left behind the cursor isn't walked here either.
+  -- What the last acquire left behind the cursor, because no sweep was allowed, isn't walked here either. After a sweep there is
+  -- nothing to sweep for: an idle worker sleeps.
   v_cursor := pg_catalog.string_to_array(nullif(pg_catalog.current_setting('pg_tasks.cursor_' || this.v_table_id, true), ''), ' ');
   if $1 is not null and this.v_cursor is not null and this.v_began >= pg_catalog.to_timestamp(this.v_cursor[1]::double precision)
-    and this.v_began < pg_catalog.to_timestamp(this.v_cursor[2]::double precision)
+    and this.v_began < pg_catalog.to_timestamp(this.v_cursor[2]::double precision) and this.v_cursor[11] = 'false'
   then
     v_floor := this.v_now - interval '1 s';
     sweep_in := 1000 * (this.v_cursor[2]::double precision - pg_catalog.date_part('epoch', this.v_began));

@@ -45,7 +45,9 @@ export class TypeRunner {
   #loop: Promise<void> | undefined
   #ended: Promise<void> | undefined
   #fullRounds = 0
+  /** How often in a row it slept, looked, and found nothing. */
   #emptyWakes = 0
+  #slept = false
   #waitingForRoom = false
   #draining = false
   #lastAcquireAt: Date | undefined
@@ -196,7 +198,7 @@ export class TypeRunner {
       await this.#waitForRoom()
       return
     }
-    const woken = this.#gate.consume()
+    this.#gate.consume()
     const count = await this.#acquire(type, room)
     if (count >= room) {
       this.#fullRounds += 1
@@ -204,7 +206,8 @@ export class TypeRunner {
       return
     }
     this.#fullRounds = 0
-    this.#emptyWakes = woken && count === 0 ? Math.min(this.#emptyWakes + 1, 5) : 0
+    this.#emptyWakes = count === 0 && this.#slept ? Math.min(this.#emptyWakes + 1, 5) : 0
+    this.#slept = false
     await this.#idle(type)
   }
 
@@ -254,6 +257,8 @@ export class TypeRunner {
       return
     }
     if (this.#type.age > options.pollIntervalMs) await this.#type.relearn(control)
+    this.#slept = true
+    // A storm of notifications about nothing.
     if (this.#emptyWakes > 1) await sleep(Math.min(10 * this.#emptyWakes, delayMs), { signal })
     await this.#gate.wait(delayMs, { signal })
   }

@@ -74,5 +74,13 @@ export {
   type UniqueRule,
   uniqueWhile,
 } from './statements/unique.js'
+export {
+  type LeasesTable,
+  type StatsView,
+  type TasksDatabase,
+  type TaskTable,
+  type TypesTable,
+  tableColumns,
+} from './tables.js'
 export type { TaskTypeName } from './task-type-name.js'
 export type { FailureReason, TaskState, TemplateRow } from './template-row.js'

@@ -199,6 +199,21 @@ begin
       return next;
     end if;
   end if;
+
+  -- Tasks that are held back although their key is free (0017); the locks there leave none, this stands behind them.
+  for v_type in
+    select y.* from tasks.types y
+    where y.key_columns is not null and tasks.quoted(y.table_id) is not null and tasks.may_delete(y.table_id)
+    order by y.table_id
+  loop
+    perform tasks.admit_stranded(v_type);
+  end loop;
+
+  deleted := tasks.maintain_history();
+  if deleted > 0 then
+    what := 'tasks.attempts';
+    return next;
+  end if;
 end
 $$;
 comment on function tasks.maintain(bigint) is

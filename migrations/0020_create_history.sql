@@ -90,8 +90,11 @@ end
 $$;
 comment on function tasks.keep_history(text, text, interval) is 'Writes a row per attempt of a type from now on, and keeps it so long; NULL: no more';
 
+-- Runs with the owner's rights: workers may call it, and make no tables of their own.
 create function tasks.maintain_history() returns bigint
 language plpgsql volatile
+security definer
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_keep      interval := (select pg_catalog.max(y.history_time) from tasks.types y);

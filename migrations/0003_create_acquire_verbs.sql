@@ -426,7 +426,7 @@ as $source$
 create or replace function tasks.%2$s(
   worker_id pg_catalog.uuid default null, slots_empty boolean default true,
   out ready_in double precision, out rescue_in double precision, out sweep_in double precision
-) returns record
+) returns pg_catalog.record
 language plpgsql volatile
 set enable_seqscan to off
 set enable_bitmapscan to off
@@ -508,7 +508,7 @@ create or replace function tasks.%2$s(
   worker_id pg_catalog.uuid, task_ids bigint[], run_tokens pg_catalog.uuid[], find_strays boolean default false,
   out gone_ids bigint[], out gone_reasons pg_catalog.text[], out rescue_due boolean, out suspect_due boolean,
   out stray_ids bigint[], out stray_tokens pg_catalog.uuid[]
-) returns record
+) returns pg_catalog.record
 language plpgsql volatile
 set enable_seqscan to off
 set enable_bitmapscan to off

@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
 import { createTaskType } from './create-task-type.js'
@@ -53,19 +54,19 @@ const SHADOWED_TYPES = [
 ]
 
 /** Types that the bodies mention, made to fail when they are looked up by the path. */
-async function shadowTypes(schema: string): Promise<void> {
+async function shadowTypes(client: Client, schema: string): Promise<void> {
   for (const type of SHADOWED_TYPES) {
-    await session.query(`create domain ${schema}."${type}" as pg_catalog.int4 check (value = 0)`)
+    await client.query(`create domain ${schema}."${type}" as pg_catalog.int4 check (value = 0)`)
   }
 }
 
-async function useEveryVerb(table: 'mail' | 'fresh'): Promise<void> {
-  const call = (verb: string, args: string) => session.query(`select * from tasks.${verb}_tasks_${table}(${args})`)
-  await moveClock(session, '0')
-  await session.query(
+async function useEveryVerb(table: 'mail' | 'fresh', client: Client = session): Promise<void> {
+  const call = (verb: string, args: string) => client.query(`select * from tasks.${verb}_tasks_${table}(${args})`)
+  await moveClock(client, '0')
+  await client.query(
     `insert into tasks.${table} (planned_to) select '2020-01-01' from pg_catalog.generate_series(1, 8)`,
   )
-  const worker = await scalarOf<string>(session, 'select pg_catalog.gen_random_uuid()')
+  const worker = await scalarOf<string>(client, 'select pg_catalog.gen_random_uuid()')
   const runs = (await call('acquire', `7, '${worker}'`)).rows as Array<{ id: string; run_token: string }>
   expect(runs).toHaveLength(7)
   const of = (index: number) => `'${runs[index]?.id}', run_token => '${runs[index]?.run_token}'`
@@ -77,15 +78,15 @@ async function useEveryVerb(table: 'mail' | 'fresh'): Promise<void> {
   await call('cancel', of(4))
   await call('reset', `'${runs[5]?.id}'`)
   await call('next_due', `'${worker}'`)
-  await moveClock(session, '1 hour')
+  await moveClock(client, '1 hour')
   expect((await call('rescue', '')).rows).toEqual([{ [`rescue_tasks_${table}`]: '1' }])
   await call('acquire', '1')
   await expect(call('finish', "99999, comment => 'x'")).rejects.toMatchObject({ code: 'TQ002' })
   await call('clean', "'0'")
   await call('clean_before', "'infinity', '{canceled}'")
-  await session.query(`select * from tasks.stats_of_tasks_${table}`)
-  await session.query('select * from tasks.stats')
-  await moveClock(session, '0')
+  await client.query(`select * from tasks.stats_of_tasks_${table}`)
+  await client.query('select * from tasks.stats')
+  await moveClock(client, '0')
 }
 
 async function useRegistry(): Promise<void> {
@@ -121,10 +122,13 @@ describe.each([
 
   it('are not called by register and its kin', () => withPath(useRegistry))
 
+  // In a session that hasn't compiled the verbs yet.
   it('are no types to the verbs', async () => {
-    await shadowTypes(schema)
-    await withPath(() => useEveryVerb('mail'))
-    for (const type of SHADOWED_TYPES) await session.query(`drop domain ${schema}."${type}"`)
+    const client = await database.client()
+    await shadowTypes(client, schema)
+    await client.query(`set search_path = ${path}`)
+    await useEveryVerb('mail', client)
+    for (const type of SHADOWED_TYPES) await client.query(`drop domain ${schema}."${type}"`)
   })
 })
 

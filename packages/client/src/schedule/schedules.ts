@@ -22,8 +22,8 @@ import { justBefore } from './cadence.js'
 import { occurrencesBetween, preview } from './occurrences.js'
 import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from './schedule-options.js'
 
-/** Most occurrences of one backfill call. */
-const MOST_BACKFILLED = 100_000
+/** Most occurrences of one backfill call: to compute so many takes up to a second, in which this process does nothing else. */
+const MOST_BACKFILLED = 10_000
 
 /**
  * Writes a schedule, or brings it up to date: one that is due at the same times as before keeps its place, so a deploy that
@@ -94,7 +94,7 @@ export function triggerSchedule(
  * Enqueues the occurrences from `from` to `to` (both included) that the ledger doesn't have, now and whatever `overlap` says.
  * Returns how many. The ledger goes back a week, or `catchUpWindowMs` if that is longer: what ran before would run again.
  *
- * @throws ScheduleNotFoundError; InvalidArgumentError if there are more than 100,000
+ * @throws ScheduleNotFoundError; InvalidArgumentError if there are more than 10,000
  */
 export async function backfillSchedule(connection: Connection, key: string, from: Date, to: Date): Promise<number> {
   const stored = await find(connection, key)

@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Client } from 'pg'
 import type { ClientConfig } from './connection-options.js'
+import { guardTypes } from './guard-types.js'
 
 /** A client that is not connected yet, and the way to cut it off. */
 export interface CreatedClient {
@@ -21,6 +22,7 @@ export function createClient(config: ClientConfig, applicationName: string): Cre
     keepAliveInitialDelayMillis: 10_000,
     ...captured,
     keepAlive: true,
+    types: guardTypes(captured.types),
     // As fallback, so that a name in the URL, in the config or in PGAPPNAME is left alone.
     fallback_application_name: applicationName,
   })

@@ -1,4 +1,5 @@
 import type { GoneReason, Run, TypeDescription } from '@pg-tasks/sql'
+import { unreadableIn } from '../connection/guard-types.js'
 import { LeaseLostError, type LeaseLostReason } from '../errors/lease-lost-error.js'
 import { RunLimitError } from '../errors/run-errors.js'
 import type { Claimed } from '../task/claimed.js'
@@ -11,6 +12,7 @@ import { callHandler } from './call-handler.js'
 import { Lingering } from './lingering.js'
 import { type HandlerEnd, isOwnDoing, outcomeOf } from './outcome.js'
 import { Prefetch } from './prefetch.js'
+import { RunQueue } from './run-queue.js'
 import { Settler } from './settler.js'
 import { Steps } from './steps.js'
 import { type TypeContext, taskReference } from './type-context.js'
@@ -43,8 +45,7 @@ export class Slots {
   readonly #lingering: Lingering
   readonly #steps: Steps
   readonly #held = new Map<string, ActiveRun>()
-  #queue: ActiveRun[] = []
-  #head = 0
+  readonly #queue = new RunQueue()
   #running = 0
   #lastStartAt = 0
   #suspect: ActiveRun | undefined
@@ -74,7 +75,7 @@ export class Slots {
   }
 
   get queued(): number {
-    return this.#queue.length - this.#head
+    return this.#queue.length
   }
 
   get unsettled(): number {
@@ -117,7 +118,7 @@ export class Slots {
       this.#held.set(run.id, run)
     }
     if (this.#closed) this.#giveBack(added)
-    else for (const run of added) if (!this.#lingering.parks(run)) this.#enqueue(run)
+    else for (const run of added) if (!this.#lingering.parks(run)) this.#admit(run)
     this.#pump()
   }
 
@@ -143,8 +144,7 @@ export class Slots {
       return
     }
     run.phase = 'gone'
-    this.#queue = this.#queue.slice(this.#head).filter((one) => one !== run)
-    this.#head = 0
+    this.#queue.remove(run)
     this.#lingering.drop(run)
     this.#forget(run)
   }
@@ -153,13 +153,13 @@ export class Slots {
   releaseStale(): void {
     if (this.queued === 0 || performance.now() - this.#lastStartAt < LONGEST_QUEUED_MS) return
     this.#prefetch.stalled(LONGEST_QUEUED_MS)
-    this.#giveBack(this.#takeQueue())
+    this.#giveBack(this.#queue.clear())
   }
 
   /** Starts nothing more, and gives back what has not started. */
   close(): void {
     this.#closed = true
-    this.#giveBack([...this.#takeQueue(), ...this.#lingering.unparkAll()])
+    this.#giveBack([...this.#queue.clear(), ...this.#lingering.unparkAll()])
   }
 
   /** Ends the wait of all handlers that heed their signal; they have the grace to end. */
@@ -194,17 +194,16 @@ export class Slots {
     if (former !== undefined) this.gone(former.id, former.token, run.attempt > former.attempt ? 'lost' : 'reset')
   }
 
-  #enqueue(run: ActiveRun): void {
+  #admit(run: ActiveRun): void {
+    const unreadable = unreadableIn(run.row)
+    if (unreadable !== undefined) {
+      run.phase = 'settling'
+      this.#settler.settle(run, { kind: 'retry', error: unreadable.error, reason: 'error', options: {} })
+      return
+    }
     runsOf(this.#task).set(run.id, run)
     if (run.suspect) this.#suspect = run
     this.#queue.push(run)
-  }
-
-  #takeQueue(): ActiveRun[] {
-    const queued = this.#queue.slice(this.#head)
-    this.#queue = []
-    this.#head = 0
-    return queued
   }
 
   #giveBack(runs: readonly ActiveRun[]): void {
@@ -213,12 +212,11 @@ export class Slots {
   }
 
   #pump(): void {
-    while (!this.#closed && this.#running < this.#concurrency && this.#head < this.#queue.length && !this.#choked) {
-      const run = this.#queue[this.#head] as ActiveRun
-      this.#head += 1
+    while (!this.#closed && this.#running < this.#concurrency && !this.#choked) {
+      const run = this.#queue.shift()
+      if (run === undefined) break
       this.#start(run)
     }
-    if (this.#head === this.#queue.length) this.#takeQueue()
     if (this.room > 0) this.#listener.onRoom()
   }
 
@@ -246,7 +244,7 @@ export class Slots {
       const parked = this.#lingering.end(run)
       // Unless its outcome is still being written.
       if (this.#held.get(run.id) !== run) this.#forget(run)
-      if (parked !== undefined) this.#enqueue(parked)
+      if (parked !== undefined) this.#admit(parked)
     } else {
       run.phase = 'settling'
       this.#settler.settle(run, outcomeOf(run, end, this.#task.options.autoFinish))

@@ -19,18 +19,6 @@ create or replace function tasks.notify_workers() returns trigger
 language plpgsql volatile
 as $$
 begin
-  -- Statement triggers fire for statements that touched nothing; a transition table would tell, for a tenth of a single
-  -- insert. A transaction without a number has written nothing. The counter may still hold rows of the session's last
-  -- transactions, so it can err by a notification too many.
-  if pg_catalog.pg_current_xact_id_if_assigned() is null then
-    return null;
-  elsif (case when tg_op operator(pg_catalog.=) 'INSERT' then pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid)
-      else pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) end) operator(pg_catalog.=) 0
-    and pg_catalog.current_setting('track_counts') operator(pg_catalog.=) 'on'
-  then
-    return null;
-  end if;
-
   -- One expression: between statements the session could be canceled, and would keep a probe's lock for good.
   if pg_catalog.pg_try_advisory_xact_lock_shared(1886415981, tg_relid::pg_catalog.int4)
     and (pg_catalog.pg_try_advisory_lock(1886415982, tg_relid::pg_catalog.int4)
@@ -39,6 +27,17 @@ begin
       and pg_catalog.pg_advisory_unlock_shared(1886415983, tg_relid::pg_catalog.int4))
   then
     return null; -- nobody sleeps and somebody is about to look
+  end if;
+
+  -- Statement triggers fire for statements that touched nothing; a transition table would tell, for a tenth of a single
+  -- insert. A transaction without a number has written nothing. The counter may still hold rows of the session's last
+  -- transactions, so it can err by a notification too many.
+  if pg_catalog.pg_current_xact_id_if_assigned() is null
+    or (case when tg_op operator(pg_catalog.=) 'INSERT' then pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid)
+        else pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) end) operator(pg_catalog.=) 0
+      and pg_catalog.current_setting('track_counts') operator(pg_catalog.=) 'on'
+  then
+    return null;
   end if;
 
   -- A full queue would fail the caller's commit; the poll finds the task as well.

@@ -13,6 +13,7 @@
 begin isolation level read committed;
 select tasks.start_migration(11, 'create_schedules');
 
+-- Each occurrence moves its schedule's entry in the index by next_at and leaves a dead one where the scheduler looks first.
 create table tasks.schedules (
   key             text primary key,
   table_id        regclass not null,
@@ -50,7 +51,7 @@ create table tasks.schedules (
   constraint schedules_origin check (origin in ('code', 'sql')),
   constraint schedules_planned check (planned or next_at is null),
   constraint schedules_next_at check (next_at = pg_catalog.date_trunc('milliseconds', next_at, 'UTC'))
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 comment on table tasks.schedules is 'What is enqueued again and again; written by tasks.schedule and the scheduler of a worker';
 comment on column tasks.schedules.key is 'Name of the schedule';
 comment on column tasks.schedules.table_id is 'The task table that it enqueues to';
@@ -107,7 +108,7 @@ create table tasks.occurrences (
   constraint occurrences_trigger check (trigger in ('schedule', 'catchup', 'backfill', 'manual')),
   constraint occurrences_outcome check (outcome in ('enqueued', 'skipped_overlap'))
 );
-comment on table tasks.occurrences is 'Ledger: each occurrence of a schedule once, through deletion and re-creation of the schedule; pruned by tasks.maintain';
+comment on table tasks.occurrences is 'Ledger: each occurrence of a schedule once, through deletion and re-creation of the schedule; deleted by tasks.maintain once it is past its time';
 comment on column tasks.occurrences.schedule_key is 'The schedule';
 comment on column tasks.occurrences.occurrence_at is 'Nominal instant; of a manual trigger, the instant of the call';
 comment on column tasks.occurrences.trigger is 'schedule, catchup, backfill or manual';

@@ -1,9 +1,11 @@
 -- 0010_create_roles: grants for roles with one purpose each.
 --
 -- Flow: tasks.grant_to gives a role what its kind needs for one task table. The grants are their own record: register
--- carries them over to functions that it makes anew, and so can a later migration with what it adds.
--- Every function but refresh runs with the caller's own rights, so PUBLIC's EXECUTE on them allows nothing; and without USAGE
--- on the schema, which PUBLIC doesn't have, nothing can be called. refresh is taken from PUBLIC.
+-- carries them over to functions that it makes anew. Call it again after a migration that
+-- brings tables, and after tasks.unique_while.
+-- Every function but a few runs with the caller's own rights, so EXECUTE on those allows nothing, to PUBLIC neither; and
+-- without USAGE on the schema, which PUBLIC doesn't have, nothing can be called. What runs with its owner's rights is taken
+-- from PUBLIC. EXECUTE is granted all the same, for databases where PUBLIC has lost it.
 -- Locks: none on task tables.
 
 begin isolation level read committed;
@@ -37,44 +39,48 @@ begin
     perform tasks.refuse('TQ004', pg_catalog.format('grant_to: %s.%s is not registered', coalesce(pg_catalog.quote_ident($3), 'NULL'), coalesce(pg_catalog.quote_ident($4), 'NULL')),
       'Call tasks.register(schema, table).');
   end if;
-  v_schema := (select c.relnamespace::pg_catalog.regnamespace::text from pg_catalog.pg_class c where c.oid = v_type.table_id);
+  v_schema := (select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = v_type.table_id);
 
-  v_grants := array[
-    'usage on schema tasks', 'usage on schema ' || v_schema,
-    'execute on function tasks.clock()'];
+  -- A producer reads no more than the id, for INSERT … RETURNING id; where tasks are unique, also by what they are (0018).
+  v_grants := array['usage on schema tasks', 'usage on schema ' || v_schema, case $2
+    when 'producer' then 'insert, select (id) on ' || v_table
+    when 'reader' then 'select on ' || v_table
+    else 'select, insert, update, delete on ' || v_table end];
   if $2 = 'producer' then
-    -- The id alone may be read, for INSERT … RETURNING id.
-    v_grants := v_grants || array['insert, select (id) on ' || v_table];
-  else
-    v_grants := v_grants || array[
-      'select on ' || v_table, 'select on tasks.types', 'select on tasks.leases', 'select on tasks.migrations', 'select on tasks.stats',
-      'execute on function tasks.quoted(regclass), tasks.count_states(regclass), tasks.find_type(text, text), tasks.describe(text, text)',
-      'execute on function tasks.state(timestamptz, timestamptz, timestamptz, timestamptz, boolean, timestamptz)'];
-  end if;
-  if $2 in ('worker', 'operator') then
-    v_grants := v_grants || array[
-      'insert, update, delete on ' || v_table,
-      'execute on function tasks.is_running(timestamptz, timestamptz, timestamptz, boolean), tasks.elapsed(interval), tasks.backoff(interval, interval, integer)',
-      'execute on function tasks.refuse(text, text, text), tasks.refuse_type(text, text), tasks.refuse_outcome(text, text, bigint, uuid)',
-      'execute on function tasks.check_interval(text, interval, text), tasks.limit_idle_transaction(interval), tasks.notify_run(regclass, bigint, text)',
-      'execute on function tasks.apply_reset_options(regclass, bigint, jsonb), tasks.failed_tasks(regclass, integer, timestamptz, bigint)',
-      'execute on function tasks.reset_failed(regclass, text, bigint, boolean)', 'select, delete on tasks.marks'];
-  end if;
-  if $2 = 'worker' then
-    v_grants := v_grants || array[
-      'insert, update, delete on tasks.leases', 'select, insert, update, delete on tasks.schedules, tasks.occurrences', 'select, insert, update, delete on tasks.marks',
-      'select on tasks.installation', 'execute on function tasks.idempotency_key(oid, bigint, timestamptz, text)',
-      'execute on function tasks.begin_step(oid, bigint, uuid, text, boolean), tasks.mark_step(oid, bigint, uuid, text, jsonb, boolean)',
-      'execute on function tasks.check_run(text, oid, bigint, uuid, text, text), tasks.maintain(bigint)',
-      'execute on function tasks.fall_asleep(oid), tasks.wake_up(oid), tasks.nothing_in_flight(oid), tasks.stay_awake(oid), tasks.stop_awake(oid), tasks.refresh(oid)'];
+    v_grants := v_grants || array(
+      select pg_catalog.format('select (%s, planned_to, started_at, finished_at, failed_at, canceled, xmax) on %s',
+        (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') from pg_catalog.unnest(u.columns) c), v_table)
+      from tasks.unique_rules u where u.table_id = v_type.table_id);
   end if;
   -- An identity needs no grant; the sequence of a column made with serial does.
   v_sequence := (
     select pg_catalog.pg_get_serial_sequence(v_table, 'id') from pg_catalog.pg_attribute a
     where a.attrelid = v_type.table_id and a.attname = 'id' and a.attidentity = '');
   if v_sequence is not null and $2 <> 'reader' then
-    v_grants := v_grants || array['usage on sequence ' || v_sequence];
+    v_grants := v_grants || ('usage on sequence ' || v_sequence);
   end if;
+  -- Our own tables: workers keep leases, schedules and what goes with a run; whoever ends a task writes what hangs on it.
+  v_grants := v_grants || array(
+    select pg_catalog.format('%s on tasks.%I', case
+        when $2 = 'worker' and c.relname in ('leases', 'schedules', 'occurrences', 'marks', 'rates', 'groups', 'attempts') then 'select, insert, update, delete'
+        when $2 = 'operator' and c.relname in ('schedules', 'occurrences', 'marks', 'groups', 'attempts') then 'select, insert, update, delete'
+        else 'select' end, c.relname)
+    from pg_catalog.pg_class c
+    where c.relnamespace = 'tasks'::pg_catalog.regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+      and c.relname in ('types', 'leases', 'migrations', 'stats', 'schedules', 'occurrences', 'schedule_stats', 'marks', 'installation', 'rates',
+        'unique_rules', 'groups', 'group_types', 'attempts')
+      and ($2 <> 'producer' or c.relname = 'unique_rules'));
+  -- Readers and producers get what only looks, producers what enqueues as well, operators all that runs with their own rights.
+  v_grants := v_grants || array(
+    select 'execute on function ' || p.oid::pg_catalog.regprocedure
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'tasks'::pg_catalog.regnamespace and p.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype
+      and not exists (select from tasks.types y cross join tasks.verbs() v where p.proname = v.verb || '_' || y.function_name)
+      and case
+        when $2 = 'worker' then true
+        when p.prosecdef then false
+        when $2 = 'operator' then true
+        else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval') end);
 
   foreach v_grant in array v_grants loop
     execute pg_catalog.format('grant %s to %s', v_grant, v_role);
@@ -83,7 +89,7 @@ begin
     case when $2 = 'worker' then array[v_role] else '{}' end,
     case when $2 = 'operator' then array[v_role] else '{}' end,
     case when $2 = 'producer' then '{}' else array[v_role] end);
-  perform tasks.grant_on_failure(v_type.table_id);
+  perform tasks.grant_on_failure(v_type.table_id); -- 0014
 end
 $$;
 comment on function tasks.grant_to(text, text, text, text) is

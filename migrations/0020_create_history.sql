@@ -131,5 +131,6 @@ begin
 end
 $$;
 comment on function tasks.maintain_history() is 'Makes the partitions of the next days and drops those past the longest history_time; returns how many it dropped';
+revoke execute on function tasks.maintain_history() from public;
 
 commit;

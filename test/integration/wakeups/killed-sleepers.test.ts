@@ -20,8 +20,10 @@ class Mortal {
     this.#clients = clients
     this.#sleeper = new ModelSleeper(...clients, table, {
       secondLook: true,
-      handlerMs: () => handlerMs,
-      onTask: (id) => seen.add(id),
+      handle: async (id) => {
+        await pause(handlerMs)
+        seen.add(id)
+      },
     })
   }
 

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import type { TestDatabase } from '../../support/test-database.js'
 import { within } from '../../support/wait-for.js'
 import { createTaskType } from '../sql/create-task-type.js'
-import { ModelSleeper, type ModelSleeperOptions, pause } from './model-sleeper.js'
+import { ModelSleeper, pause } from './model-sleeper.js'
 
 export const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'] as const
 
@@ -24,32 +24,26 @@ export class Lane {
   readonly #done = new Set<string>()
   readonly #waiting = new Map<string, () => void>()
 
-  private constructor(
-    table: string,
-    enqueuers: readonly Client[],
-    clients: readonly Client[],
-    options: Pick<ModelSleeperOptions, 'secondLook' | 'handlerMs'>,
-  ) {
+  private constructor(table: string, enqueuers: readonly Client[], clients: readonly Client[]) {
     this.#table = table
     this.#enqueuers = enqueuers
-    const onTask = (id: string) => {
+    const handle = async (id: string) => {
+      await pause(5 + Math.random() * 40)
       this.#done.add(id)
       this.#waiting.get(id)?.()
     }
     this.#sleepers = clients.flatMap((client, index) => {
       const listener = clients[index + 1]
-      return index % 2 === 0 && listener ? [new ModelSleeper(client, listener, table, { ...options, onTask })] : []
+      return index % 2 === 0 && listener
+        ? [new ModelSleeper(client, listener, table, { secondLook: true, handle })]
+        : []
     })
   }
 
-  static async open(
-    database: TestDatabase,
-    table: string,
-    { sleepers = 2, enqueuers = 3, secondLook = true, handlerMs = () => 5 + Math.random() * 40 } = {},
-  ): Promise<Lane> {
+  static async open(database: TestDatabase, table: string, sleepers: number): Promise<Lane> {
     await createTaskType(database.pool, table)
     const clients = (count: number) => Promise.all(Array.from({ length: count }, () => database.client()))
-    const lane = new Lane(table, await clients(enqueuers), await clients(2 * sleepers), { secondLook, handlerMs })
+    const lane = new Lane(table, await clients(3), await clients(2 * sleepers))
     await Promise.all(lane.#sleepers.map((sleeper) => sleeper.start()))
     return lane
   }

@@ -3,9 +3,10 @@ import type { Client } from 'pg'
 export interface ModelSleeperOptions {
   /** Sleep's second look, without which a task that was in flight is lost; false is the bug that the tests must find. */
   readonly secondLook: boolean
-  /** How long a task takes, in milliseconds. */
-  readonly handlerMs: () => number
-  readonly onTask: (id: string) => void
+  /** The work on a task, which ends before it is finished. */
+  readonly handle: (id: string) => Promise<void>
+  /** Called when it has looked, is asleep, and finds that a transaction which enqueued is still open. */
+  readonly onInFlight?: () => void
 }
 
 /** Grows from the first to the second while an enqueuing transaction stays open. */
@@ -68,9 +69,8 @@ export class ModelSleeper {
   async #look(): Promise<boolean> {
     const { rows } = await this.#acquirer.query(`select id::text from tasks.acquire_tasks_${this.#table}(5)`)
     for (const { id } of rows) {
-      await pause(this.#options.handlerMs())
+      await this.#options.handle(id)
       await this.#acquirer.query(`select tasks.finish_tasks_${this.#table}($1::bigint)`, [id])
-      this.#options.onTask(id)
     }
     return rows.length > 0
   }
@@ -79,6 +79,7 @@ export class ModelSleeper {
   async #nothingInFlight(): Promise<boolean> {
     let [wait, longest] = IN_FLIGHT_MS as readonly number[] as [number, number]
     while (!(await this.#lock('nothing_in_flight'))) {
+      this.#options.onInFlight?.()
       await this.#nap(wait)
       if (this.#woken || this.#stopped) return false
       wait = Math.min(wait * 2, longest)

@@ -23,7 +23,9 @@ export interface WorkerEvents {
   listening: []
   /** Notifications don't arrive; tasks are found by polling. */
   not_listening: [reason: Error]
+  /** Tasks were acquired; they start as slots are free. */
   acquired: [type: TypeReference & { readonly count: number }]
+  /** A handler begins. */
   started: [task: TaskReference]
   /** The task is finished in the database. */
   finished: [task: TaskReference & { readonly durationMs: number }]
@@ -56,6 +58,8 @@ export interface WorkerEvents {
   ]
   /** Something went wrong that the worker copes with by itself; it never ends the process. */
   error: [error: unknown, type: TypeReference | undefined]
+  /** `stop()` was called, or a signal came: no new tasks. */
   stopping: []
+  /** Everything has ended, and the worker's connections are closed. */
   stopped: []
 }

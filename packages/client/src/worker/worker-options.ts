@@ -56,7 +56,10 @@ export interface WorkerOptions extends ConnectionOptions {
    * @defaultValue 'pg-tasks worker'
    */
   readonly applicationName?: string
-  /** @defaultValue none */
+  /**
+   * Where log lines go; a pino logger fits as it is.
+   * @defaultValue none
+   */
   readonly logger?: Logger
 }
 

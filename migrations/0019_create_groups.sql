@@ -106,15 +106,12 @@ begin
     failed = g.failed + case when v_state = 'failed' then 1 else 0 end,
     canceled = g.canceled + case when v_state = 'canceled' then 1 else 0 end
   where g.key = v_key and g.ended_at is null;
-  if found then
-    perform tasks.end_group(v_key);
-  end if;
   return null;
 end
 $$;
-comment on function tasks.member_ended() is 'Trigger at COMMIT: counts a member''s end and ends the group with the last one';
+comment on function tasks.member_ended() is 'Trigger at COMMIT: counts a member''s end';
 
-create function tasks.group_created() returns trigger
+create function tasks.group_counted() returns trigger
 language plpgsql volatile
 as $$
 begin
@@ -122,10 +119,14 @@ begin
   return null;
 end
 $$;
-comment on function tasks.group_created() is 'Trigger at COMMIT: a group without members ends at once';
+comment on function tasks.group_counted() is 'Trigger at COMMIT: ends a group whose last member has ended, or that has none';
 
+-- Several members may end in one transaction. Their triggers are queued before this one, so that all of them are counted when
+-- it looks.
 create constraint trigger pg_tasks_group_created after insert on tasks.groups
-  deferrable initially deferred for each row execute function tasks.group_created();
+  deferrable initially deferred for each row execute function tasks.group_counted();
+create constraint trigger pg_tasks_group_counted after update of finished, failed, canceled on tasks.groups
+  deferrable initially deferred for each row when (new.ended_at is null) execute function tasks.group_counted();
 
 create function tasks.use_groups(schema_name text, table_name text) returns void
 language plpgsql volatile

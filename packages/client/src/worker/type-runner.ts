@@ -125,6 +125,12 @@ export class TypeRunner {
     this.#gate.wake()
   }
 
+  /** Notifications arrive again: what was told meanwhile, tasks that were canceled too, is learned by asking. */
+  catchUp(): void {
+    this.#gate.wake()
+    if (this.#type.known && this.#slots.holdsAny) void this.#heart.beat()
+  }
+
   /** Whether a notification's payload names this type. */
   isAnnouncedBy(payload: string): boolean {
     const { schema, table } = this.#type.name

@@ -336,7 +336,7 @@ export class Worker {
     this.#delivering = true
     this.#events.emit('listening')
     // What was announced while nobody listened is gone: look at everything.
-    this.#wakeAll()
+    for (const runner of this.#runners.values()) runner.catchUp()
     this.#scheduler.wake()
   }
 

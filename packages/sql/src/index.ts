@@ -41,7 +41,7 @@ export {
   resetFailed,
   setOnFailure,
 } from './statements/dead-letters.js'
-export { describeType, type TypeDescription } from './statements/describe-type.js'
+export { describeType, describeTypeOfTable, type TypeDescription } from './statements/describe-type.js'
 export { type ColumnValues, type EnqueueOptions, enqueueMany } from './statements/enqueue.js'
 export { type FinishOptions, finish } from './statements/finish.js'
 export { finishMany, type Run, type UnfinishedOutcome } from './statements/finish-many.js'

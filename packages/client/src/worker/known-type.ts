@@ -1,4 +1,4 @@
-import { describeType, type Queryable, refreshType, type TypeDescription } from '@pg-tasks/sql'
+import { describeType, describeTypeOfTable, type Queryable, refreshType, type TypeDescription } from '@pg-tasks/sql'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { isTransient } from '../errors/is-transient.js'
 import type { TaskOptions } from '../task/task-options.js'
@@ -44,8 +44,11 @@ export class KnownType {
    * @throws TypeNotRegisteredError, or the database's error
    */
   async learn(connection: Queryable): Promise<void> {
-    const type = await describeType(connection, this.#name.schema, this.#name.table)
+    // By its identity first: it may bear another name. By its name, if it was made anew.
+    const known = this.#type && (await describeTypeOfTable(connection, this.#type.tableId))
+    const type = known ?? (await describeType(connection, this.#name.schema, this.#name.table))
     if (type === undefined) throw this.#unregistered()
+    this.#noteRename(type)
     this.#type = type
     this.#learnedAt = performance.now()
   }
@@ -68,19 +71,21 @@ export class KnownType {
   async mend(error: unknown): Promise<boolean> {
     const type = this.#type
     if (type === undefined || !hasMoved(error) || this.#mended) return false
-    const { control, logger } = this.#context
+    const { control } = this.#context
     if (!(await refreshType(control, type.tableId).catch(() => false))) return false
     this.#mended = true
     await this.relearn(control).catch(() => {})
-    const now = typeReference(this.current)
-    if (now.table !== type.table || now.schema !== type.schema) {
-      logger.warn({ ...now, before: typeReference(type) }, 'A task table was renamed; its functions follow')
-    }
     return true
   }
 
   forget(): void {
     this.#type = undefined
+  }
+
+  #noteRename(type: TypeDescription): void {
+    const before = this.#type
+    if (before === undefined || (before.schema === type.schema && before.table === type.table)) return
+    this.#context.logger.warn({ ...typeReference(type), before: typeReference(before) }, 'A task table was renamed')
   }
 
   #unregistered(): TypeNotRegisteredError {

@@ -4,6 +4,9 @@ const AHEAD_MS = 10
 /** Weight of the newest handler in the mean. */
 const NEWEST = 0.05
 
+/** Batches that may be held ahead: while one is worked off, the next is being acquired in full. */
+const BATCHES_AHEAD = 2
+
 /**
  * How many tasks to hold ahead of free slots: as many as the slots work off in a few milliseconds. Slow handlers take none
  * ahead, so their tasks stay free for other workers; fast ones find the next at hand.
@@ -13,9 +16,9 @@ export class Prefetch {
   readonly #most: number
   #meanMs: number | undefined
 
-  constructor(concurrency: number, most: number) {
+  constructor(concurrency: number, batchSize: number) {
     this.#concurrency = concurrency
-    this.#most = most
+    this.#most = BATCHES_AHEAD * batchSize
   }
 
   /** Notes how long a handler ran. */

@@ -265,8 +265,9 @@ export class TypeRunner {
     if (this.#type.age > options.pollIntervalMs) await this.#type.relearn(control)
     this.#slept = true
     // A storm of notifications about nothing.
-    if (this.#emptyWakes > 1) await sleep(Math.min(10 * this.#emptyWakes, delayMs), { signal })
-    await this.#gate.wait(delayMs, { signal })
+    const deafMs = this.#emptyWakes > 1 ? Math.min(10 * this.#emptyWakes, delayMs) : 0
+    if (deafMs > 0) await sleep(deafMs, { signal })
+    await this.#gate.wait(delayMs - deafMs, { signal })
   }
 
   #sleepTime(type: TypeDescription, due: NextDue): number {

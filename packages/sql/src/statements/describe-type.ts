@@ -16,17 +16,30 @@ export interface TypeDescription {
   readonly runLimitMs: number | null
 }
 
+const COLUMNS = `table_id::text as "tableId", schema_name as "schema", table_name as "table", function_name as "functionName",
+  timeout_ms as "timeoutMs", max_retries as "maxRetries", storage_ms as "storageMs", notify, run_limit_ms as "runLimitMs"`
+
 /** Looks a task type up by its table's name; undefined if it isn't registered. */
 export async function describeType(
   connection: Queryable,
   schema: string,
   table: string,
 ): Promise<TypeDescription | undefined> {
+  const result = await connection.query(`select ${COLUMNS} from tasks.describe($1::text, $2::text)`, [schema, table])
+  return result.rows[0] as TypeDescription | undefined
+}
+
+/** Looks a task type up by its table, whatever its name is today; undefined if it is gone, or not registered any more. */
+export async function describeTypeOfTable(
+  connection: Queryable,
+  tableId: string,
+): Promise<TypeDescription | undefined> {
   const result = await connection.query(
-    `select table_id::text as "tableId", schema_name as "schema", table_name as "table", function_name as "functionName",
-       timeout_ms as "timeoutMs", max_retries as "maxRetries", storage_ms as "storageMs", notify, run_limit_ms as "runLimitMs"
-     from tasks.describe($1::text, $2::text)`,
-    [schema, table],
+    `select ${COLUMNS} from pg_catalog.pg_class c
+     join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+     cross join lateral tasks.describe(n.nspname::text, c.relname::text)
+     where c.oid = $1::oid`,
+    [tableId],
   )
   return result.rows[0] as TypeDescription | undefined
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { requestedMajor } from '../support/postgres-major.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { waitFor } from '../support/wait-for.js'
 import { spawnScript, type WorkerProcess } from '../support/worker-process.js'
@@ -65,7 +66,8 @@ function someFiles(): { readonly home: string; readonly folder: string; readonly
   return { home: join(parent, 'home'), folder: join(parent, 'files'), files }
 }
 
-describe('npm run quickstart', () => {
+// It brings a PostgreSQL of its own, so once is enough.
+describe.skipIf(requestedMajor() !== 18)('npm run quickstart', () => {
   it('copies the files of this repository, each recorded once, though a worker is killed', {
     timeout: TIMEOUT_MS,
   }, async () => {

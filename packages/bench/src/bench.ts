@@ -53,7 +53,11 @@ export class Bench {
   }
 
   async compare(comparison: Comparison): Promise<Measured> {
-    const { trial, entries, metrics, bars, aims, countStatementsOf } = comparison
+    const { trial, metrics, bars, aims, countStatementsOf } = comparison
+    const { participants } = this.options
+    const entries = comparison.entries.filter(
+      (entry) => participants.length === 0 || participants.some((text) => keyOf(entry).includes(text)),
+    )
     const rows = new Map(entries.map((entry) => [keyOf(entry), [] as Values[]]))
     const rounds = comparison.rounds ?? this.options.rounds
     for (let round = 1; round <= rounds; round += 1) {

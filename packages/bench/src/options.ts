@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util'
 export interface BenchOptions {
   /** Names of the scenarios to run; empty: all. */
   readonly scenarios: readonly string[]
+  /** Only participants whose name has one of these in it; empty: all. */
+  readonly participants: readonly string[]
   /** Smaller and fewer runs, to see that everything works; the numbers say little. */
   readonly quick: boolean
   /** Runs of each participant. */
@@ -22,6 +24,7 @@ export interface BenchOptions {
 export const USAGE = `npm run bench -- [options]
 
   --scenario NAME   only this one; may be given several times
+  --participant T   only those with this text in their name (ours, graphile-worker/preset …); may be given several times
   --list            names of the scenarios
   --quick           small and few runs: shows that everything works, measures little
   --rounds N        runs of each participant (5; with --quick 1)
@@ -35,6 +38,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     args: [...args],
     options: {
       scenario: { type: 'string', multiple: true, default: [] },
+      participant: { type: 'string', multiple: true, default: [] },
       list: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
@@ -47,6 +51,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
   if (values.docs && values.json === undefined) throw new Error('--docs needs --json FILE')
   return {
     scenarios: values.scenario,
+    participants: values.participant,
     list: values.list,
     quick: values.quick,
     rounds: numberOf('rounds', values.rounds) ?? (values.quick ? 1 : 5),

@@ -9,6 +9,9 @@ class UnreadableValue {
   }
 }
 
+/** Nearly always false: then no row needs to be searched. */
+let everUnreadable = false
+
 /**
  * Type parsers that don't throw. Parsers may be the user's own, set for all of `pg`, and one value that such a parser refuses
  * (`infinity`, a date BC) would cost the whole answer: tasks that were acquired, and nobody knows.
@@ -17,10 +20,20 @@ export function guardTypes(given: CustomTypesConfig | undefined): CustomTypesCon
   const parsers = given ?? (types as CustomTypesConfig)
   const getTypeParser = (oid: number, format?: 'text' | 'binary') => {
     const parse = parsers.getTypeParser(oid, format as 'text') as (value: string) => unknown
+    // Made anew for each column of an answer, and there one instant often stands in row after row.
+    let lastText: string | undefined
+    let lastTime = 0
     return (value: string): unknown => {
+      if (value === lastText) return new Date(lastTime)
       try {
-        return parse(value)
+        const parsed = parse(value)
+        if (parsed instanceof Date && parsed.constructor === Date) {
+          lastText = value
+          lastTime = parsed.getTime()
+        }
+        return parsed
       } catch (error) {
+        everUnreadable = true
         return new UnreadableValue(error)
       }
     }
@@ -30,6 +43,7 @@ export function guardTypes(given: CustomTypesConfig | undefined): CustomTypesCon
 
 /** The first value of a row that could not be read. */
 export function unreadableIn(row: object): UnreadableValue | undefined {
+  if (!everUnreadable) return undefined
   const values = row as Readonly<Record<string, unknown>>
   for (const column in values) {
     const value = values[column]

@@ -1,5 +1,6 @@
 import type { Queryable } from '../connection.js'
 import { type TaskTypeName, verbOf } from '../task-type-name.js'
+import { idsOf, tokensOf } from './run-arrays.js'
 
 /** A run: a task and the token that it was acquired with. */
 export interface Run {
@@ -18,7 +19,7 @@ export async function finishMany(
 ): Promise<Array<{ readonly id: string; readonly outcome: UnfinishedOutcome }>> {
   const result = await connection.query(
     `select task_id::text as id, outcome from ${verbOf(type, 'finish_many')}($1::bigint[], $2::uuid[])`,
-    [runs.map((run) => run.id), runs.map((run) => run.token)],
+    [idsOf(runs), tokensOf(runs)],
   )
   return result.rows as Array<{ readonly id: string; readonly outcome: UnfinishedOutcome }>
 }

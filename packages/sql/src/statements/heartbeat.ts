@@ -2,6 +2,7 @@ import type { Queryable } from '../connection.js'
 import { type TaskTypeName, verbOf } from '../task-type-name.js'
 import type { TaskState } from '../template-row.js'
 import type { Run } from './finish-many.js'
+import { idsOf, tokensOf } from './run-arrays.js'
 
 /** Why a run no longer has its task: the state that it is in by this run's own doing, or what others did. */
 export type GoneReason = TaskState | 'missing' | 'reset' | 'lost'
@@ -29,7 +30,7 @@ export async function heartbeat(
     `select gone_ids::text[] as ids, gone_reasons as reasons, rescue_due as "rescueDue", suspect_due as "suspectDue",
        stray_ids::text[] as "strayIds", stray_tokens::text[] as "strayTokens"
      from ${verbOf(type, 'heartbeat')}($1::uuid, $2::bigint[], $3::uuid[], $4::boolean)`,
-    [workerId, runs.map((run) => run.id), runs.map((run) => run.token), options.findStrays ?? false],
+    [workerId, idsOf(runs), tokensOf(runs), options.findStrays ?? false],
   )
   const row = result.rows[0] as HeartbeatRow
   const gone = (row.ids ?? []).map((id, index) => ({ id, reason: row.reasons?.[index] as GoneReason }))

@@ -1,6 +1,7 @@
 import type { Queryable } from '../connection.js'
 import { type TaskTypeName, verbOf } from '../task-type-name.js'
 import type { Run } from './finish-many.js'
+import { idsOf, tokensOf } from './run-arrays.js'
 
 /** Gives runs back as if they had not been acquired; returns the ids of those that were still held. */
 export async function release(connection: Queryable, type: TaskTypeName, runs: readonly Run[]): Promise<string[]> {
@@ -9,7 +10,7 @@ export async function release(connection: Queryable, type: TaskTypeName, runs: r
     `select r.id::text as id from (
        select u.id, u.token from unnest($1::bigint[], $2::uuid[]) as u (id, token) order by u.id offset 0
      ) r where ${verbOf(type, 'release')}(r.id, r.token)`,
-    [runs.map((run) => run.id), runs.map((run) => run.token)],
+    [idsOf(runs), tokensOf(runs)],
   )
   return (result.rows as Array<{ id: string }>).map((row) => row.id)
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../connection.js'
-import { type TaskTypeName, tableOf } from '../task-type-name.js'
 import { rowsAsJson } from '../rows-as-json.js'
+import { type TaskTypeName, tableOf } from '../task-type-name.js'
 import type { ColumnValues } from './enqueue.js'
 
 /** When two tasks with equal values in the columns may not be there together. */

@@ -355,6 +355,25 @@ end
 $$;
 comment on function tasks.execute_ddl(regclass, text[]) is 'Runs statements that lock a task table, with a lock_timeout of at most a second';
 
+-- Leases that were taken while the type had no timeout have no end. A minute at least, so that a living worker renews its own
+-- first; a row that an open transaction holds is about to end.
+create function tasks.end_open_leases(p_table regclass, p_timeout interval) returns void
+language plpgsql volatile
+as $$
+declare
+  v_until timestamptz := tasks.clock() + greatest(tasks.elapsed(p_timeout), interval '1 minute');
+begin
+  update tasks.leases l set leased_until = v_until where l.table_id = p_table and l.leased_until = 'infinity';
+  execute pg_catalog.format('update %1$s t set run_until = $1 where t.id = any (array(
+    select r.id from %1$s r
+    where r.started_at is not null and r.finished_at is null and r.failed_at is null and not r.canceled
+      and r.run_worker is null and r.run_until is null
+    order by r.id for no key update skip locked))', tasks.quoted(p_table))
+  using v_until;
+end
+$$;
+comment on function tasks.end_open_leases(regclass, interval) is 'Gives the leases of a type that had no timeout an end, now that it has one';
+
 create function tasks.register(
   schema_name text,
   table_name text,
@@ -430,6 +449,9 @@ begin
     storage_time = excluded.storage_time, notify = excluded.notify, function_name = excluded.function_name,
     backoff_base = excluded.backoff_base, backoff_max = excluded.backoff_max, run_limit = excluded.run_limit;
   perform tasks.create_verbs(v_table, v_new.function_name, v_old.function_name);
+  if v_old.table_id is not null and v_old.timeout is null and $3 is not null then
+    perform tasks.end_open_leases(v_table, $3);
+  end if;
 end
 $$;
 comment on function tasks.register(text, text, interval, integer, interval, interval, boolean, text, interval, interval, interval, jsonb) is
@@ -457,9 +479,11 @@ as $$
 #variable_conflict use_column
 declare
   v_type tasks.types;
+  v_open boolean;
 begin
   perform pg_catalog.pg_advisory_xact_lock(1886415980, 1);
   v_type := tasks.find_type($1, $2);
+  v_open := v_type.timeout is null;
   if v_type.table_id is null or tasks.quoted(v_type.table_id) is null then
     perform tasks.refuse('TQ004', pg_catalog.format('configure: %s.%s is not registered', coalesce(pg_catalog.quote_ident($1), 'NULL'), coalesce(pg_catalog.quote_ident($2), 'NULL')),
       'Call tasks.register(schema, table).');
@@ -489,6 +513,9 @@ begin
     storage_time = v_type.storage_time, notify = v_type.notify, backoff_base = v_type.backoff_base,
     backoff_max = v_type.backoff_max, run_limit = v_type.run_limit
   where y.table_id = v_type.table_id;
+  if v_open and v_type.timeout is not null then
+    perform tasks.end_open_leases(v_type.table_id, v_type.timeout);
+  end if;
 end
 $$;
 comment on function tasks.configure(text, text, text, text) is 'Changes one setting of a task type; the others stay';

@@ -146,6 +146,28 @@ describe('a lease', () => {
     expect(await rowsOf(session, 'select rescue_in from tasks.next_due_tasks_mail()')).toEqual([{ rescue_in: null }])
     await session.query("select tasks.configure('tasks', 'mail', 'timeout', '10 s')")
   })
+
+  // The way out for what was acquired before the owner set a timeout.
+  it.each([
+    ['configure', "select tasks.configure('tasks', 'mail', 'timeout', '10 s')"],
+    [
+      'register',
+      "select tasks.register('tasks', 'mail', timeout => '10 s', max_retries => 2, backoff_base => '1 minute')",
+    ],
+  ])('of an open-ended type gets an end, a minute at least, when %s gives the type a timeout', async (_, statement) => {
+    await session.query("select tasks.configure('tasks', 'mail', 'timeout', null)")
+    await enqueue(3)
+    await acquire(1, first)
+    await acquire(1)
+    await acquire(1, second)
+    await session.query(statement)
+    await moveClock(session, '59 s')
+    expect(await rescue()).toBe('0')
+    await heartbeat(second)
+    await moveClock(session, '61 s')
+    expect(await rescue()).toBe('2')
+    expect(await scalarOf(session, 'select place from tasks.mail where started_at is not null')).toBe(3)
+  })
 })
 
 describe('rescue', () => {

@@ -1,9 +1,12 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { appendFileSync, chownSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { startTestServer, type TestServer } from './test-server.js'
 import { waitFor } from './wait-for.js'
+
+const run = promisify(execFile)
 
 export interface ReplicaOptions {
   /**
@@ -23,11 +26,22 @@ export interface Replica extends TestServer {
 
 /** Starts a streaming replica of a running server. Databases are reached as on the primary, by the replica's own `url`. */
 export async function startReplica(primary: TestServer, options: ReplicaOptions = {}): Promise<Replica> {
-  const replica = await startTestServer({ prepare: (directory) => copyPrimary(primary, directory) })
-  if (options.synchronous) await makeSynchronous(primary)
-  return Object.assign(Object.create(replica) as TestServer, {
-    catchUp: () => catchUp(primary.url, replica.url),
-    promote: () => withClient(replica.url, (client) => client.query('select pg_promote(true, 10)')),
+  return follow(await startTestServer({ prepare: (directory) => copyPrimary(primary, directory) }), primary, options)
+}
+
+/** Makes a server that has ended a replica of another one: a former primary, after a failover. Its url stays. */
+export async function rejoin(server: TestServer, primary: TestServer, options: ReplicaOptions = {}): Promise<Replica> {
+  rmSync(join(server.directory, 'data'), { recursive: true, force: true })
+  await copyPrimary(primary, server.directory)
+  await server.restart()
+  return follow(server, primary, options)
+}
+
+async function follow(server: TestServer, primary: TestServer, { synchronous }: ReplicaOptions): Promise<Replica> {
+  if (synchronous) await makeSynchronous(primary)
+  return Object.assign(Object.create(server) as TestServer, {
+    catchUp: () => catchUp(primary.url, server.url),
+    promote: () => withClient(server.url, (client) => client.query('select pg_promote(true, 10)')),
   })
 }
 
@@ -41,7 +55,9 @@ async function copyPrimary(primary: TestServer, directory: string): Promise<void
     const isOld = (rows[0]?.major ?? 0) < 15
     await client.query(isOld ? "select pg_start_backup('x', true, false)" : "select pg_backup_start('x', true)")
     // Files that vanish meanwhile make cp complain; the WAL brings what they were about.
-    spawnSync('cp', ['-a', join(primary.directory, 'data'), join(primary.directory, 'password'), directory])
+    await run('cp', ['-a', join(primary.directory, 'data'), join(primary.directory, 'password'), directory]).catch(
+      () => {},
+    )
     for (const name of ['postmaster.pid', 'postmaster.opts']) rmSync(join(data, name), { force: true })
     for (const name of readdirSync(join(data, 'pg_wal'))) {
       if (/^[0-9A-F]{24}/.test(name)) rmSync(join(data, 'pg_wal', name))

@@ -1,0 +1,37 @@
+import { injectIntoBackends } from './backends.js'
+import type { Fault } from './fault.js'
+import type { FaultOutcome, Field } from './field.js'
+import { injectIntoNetwork } from './network.js'
+import { injectIntoProcess } from './processes.js'
+import { injectTransaction } from './transactions.js'
+
+/** Breaks what the fault says; resolves when it is over. */
+export async function inject(field: Field, fault: Fault): Promise<FaultOutcome> {
+  switch (fault.kind) {
+    case 'kill_worker':
+    case 'stop_worker':
+    case 'shift_clock':
+    case 'freeze_worker':
+    case 'block_event_loop':
+      return injectIntoProcess(field, fault)
+    case 'black_hole':
+    case 'half_open':
+    case 'hold_network':
+    case 'delay_network':
+    case 'refuse_connections':
+    case 'reset_connections':
+    case 'cut_statement':
+      return injectIntoNetwork(field, fault)
+    case 'terminate_backends':
+    case 'terminate_listeners':
+      return injectIntoBackends(field, fault)
+    case 'pin_snapshot':
+    case 'lock_rows':
+      return injectTransaction(field, fault)
+    case 'crash_server':
+    case 'fail_over':
+      if (field.servers.busy) return 'skipped'
+      await (fault.kind === 'fail_over' ? field.servers.failOver() : field.servers.crash(fault.downMs))
+      return 'done'
+  }
+}

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { databaseUrl } from '../../support/names.js'
+import { type Replica, rejoin, startReplica } from '../../support/replica.js'
+import { startTestServer, type TestServer } from '../../support/test-server.js'
+import { waitFor } from '../../support/wait-for.js'
+import type { ChaosType } from '../load/task-types.js'
+import { createChaosDatabase, DATABASE, withClient } from './create-database.js'
+
+/** The primary and its synchronous replica, which change places at a failover. */
+export class Servers {
+  readonly all: readonly TestServer[]
+  #primary: TestServer
+  #replica: Replica | undefined
+  #busy = false
+
+  private constructor(primary: TestServer, replica: Replica | undefined) {
+    this.#primary = primary
+    this.#replica = replica
+    this.all = replica === undefined ? [primary] : [primary, replica]
+  }
+
+  static async start(types: readonly ChaosType[], options: { readonly replica: boolean }): Promise<Servers> {
+    const primary = await startTestServer({ settings: { max_wal_size: '128MB', wal_keep_size: '32MB' } })
+    await createChaosDatabase(primary.url, types)
+    if (!options.replica) return new Servers(primary, undefined)
+    // Here, and so in the replica's copy too: a standby asks again for its primary after a crash.
+    await withClient(primary.url, (client) => client.query("alter system set wal_retrieve_retry_interval = '100ms'"))
+    return new Servers(primary, await startReplica(primary, { synchronous: true }))
+  }
+
+  /** Whether a server is away or being made anew. */
+  get busy(): boolean {
+    return this.#busy
+  }
+
+  /** Runs statements on the database, past all proxies. */
+  ask<Value>(work: (client: Client) => Promise<Value>): Promise<Value> {
+    return withClient(databaseUrl(this.#primary.url, DATABASE), work)
+  }
+
+  /** `kill -9`, and a restart after a while. */
+  crash(downMs: number): Promise<void> {
+    return this.#alone(async () => {
+      this.#primary.kill()
+      await delay(downMs)
+      await this.#primary.restart()
+    })
+  }
+
+  /** `kill -9` of the primary, promotion of the replica; then the old primary becomes the new one's replica. */
+  failOver(): Promise<void> {
+    return this.#alone(async () => {
+      const [former, promoted] = [this.#primary, this.#replica]
+      if (promoted === undefined) return
+      former.kill()
+      await promoted.promote()
+      this.#primary = promoted
+      this.#replica = undefined
+      await waitFor(() => hasEnded(former.pid), { what: 'the end of the former primary' })
+      this.#replica = await rejoin(former, promoted, { synchronous: true })
+    })
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.all.map((server) => server.remove()))
+  }
+
+  async #alone(work: () => Promise<void>): Promise<void> {
+    this.#busy = true
+    try {
+      await work()
+    } finally {
+      this.#busy = false
+    }
+  }
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}

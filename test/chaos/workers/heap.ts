@@ -1,0 +1,21 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { HistoryWriter } from '../history.js'
+
+const EVERY_MS = 5_000
+
+/** Notes now and then what is left in memory after a collection. */
+export function watchHeap(history: HistoryWriter): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const note = (): void => {
+    collect()
+    const { heapUsed, rss } = process.memoryUsage()
+    history.write('memory', { heapMb: megabytes(heapUsed), rssMb: megabytes(rss) })
+  }
+  setInterval(note, EVERY_MS).unref()
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 104_857.6) / 10
+}

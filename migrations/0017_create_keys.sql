@@ -158,7 +158,9 @@ as $$
 declare
   v_type    tasks.types := tasks.find_registered('limit_keys', $1, $2);
   v_unknown text;
-  v_index   text;
+  v_columns text;
+  v_suffix  text;
+  v_indexes text[] := '{}';
 begin
   if $3 is not null then
     select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') into v_unknown from pg_catalog.unnest($3) c
@@ -177,11 +179,16 @@ begin
   v_type.key_concurrency := case when $3 is not null then $4 end;
   v_type.key_on_retry := case when $3 is not null then $5 end;
   if $3 is not null then
-    v_index := pg_catalog.format('create index if not exists %I on %s (%s, priority, planned_to, id) where finished_at is null and failed_at is null and not canceled',
-      pg_catalog.left('pg_tasks_key_' || v_type.function_name || '_' || pg_catalog.array_to_string($3, '_'), 55) || '_' || pg_catalog.substr(pg_catalog.md5($3::text), 1, 7),
-      tasks.quoted(v_type.table_id), (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest($3) with ordinality u (c, o)));
+    v_columns := (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest($3) with ordinality u (c, o));
+    v_suffix := '_' || pg_catalog.substr(pg_catalog.md5($3::text), 1, 7);
+    -- Those that wait in their order; and those that take a place, so that a backlog isn't walked to find that none does.
+    v_indexes := array[
+      pg_catalog.format('create index if not exists %I on %s (%s, priority, planned_to, id) where finished_at is null and failed_at is null and not canceled',
+        pg_catalog.left('pg_tasks_key_' || v_type.function_name || '_' || pg_catalog.array_to_string($3, '_'), 55) || v_suffix, tasks.quoted(v_type.table_id), v_columns),
+      pg_catalog.format('create index if not exists %I on %s (%s) where finished_at is null and failed_at is null and not canceled and (started_at is not null or execution_count > 0)',
+        pg_catalog.left('pg_tasks_taken_' || v_type.function_name || '_' || pg_catalog.array_to_string($3, '_'), 55) || v_suffix, tasks.quoted(v_type.table_id), v_columns)];
   end if;
-  perform tasks.execute_ddl(v_type.table_id, array(select v_index where v_index is not null union all select c.remedy from tasks.check_limit_triggers(v_type) c));
+  perform tasks.execute_ddl(v_type.table_id, v_indexes || array(select c.remedy from tasks.check_limit_triggers(v_type) c));
   update tasks.types y set key_columns = v_type.key_columns, key_concurrency = v_type.key_concurrency, key_on_retry = v_type.key_on_retry
   where y.table_id = v_type.table_id;
   -- Whatever other keys held is judged anew.

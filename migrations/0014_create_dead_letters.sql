@@ -24,7 +24,7 @@ as $$
         when 'failed_id' then pg_catalog.format('(%s).id', p_row)
         when 'failed_reason' then pg_catalog.format('coalesce((%s).failure_reason, ''error'')', p_row)
         when 'failed_error' then pg_catalog.format('(%s).last_error', p_row)
-        else pg_catalog.format('(%s).%I', p_row, s.attname)
+        else '(' || p_row || ').' || pg_catalog.quote_ident(s.attname)
           || case when s.atttypid <> t.atttypid then '::' || pg_catalog.format_type(t.atttypid, null) else '' end
       end as value
     from pg_catalog.pg_attribute t

@@ -1,9 +1,9 @@
 import { acquire, type NextDue, nextDue, type TypeDescription } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
+import { ConnectionLostError } from '../errors/connection-errors.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
-import { isTransient } from '../errors/is-transient.js'
 import { WorkerStoppingError } from '../errors/run-errors.js'
 import type { Claimed } from '../task/claimed.js'
 import { type Task, withTextId } from '../task/task.js'
@@ -223,7 +223,7 @@ export class TypeRunner {
       const { workerId, control } = this.#context
       rows = await acquire<Claimed>(control, type, { maxNum, workerId, slotsEmpty: this.#slots.empty })
     } catch (error) {
-      if (isTransient(error)) this.#heart.searchStrays()
+      if (error instanceof ConnectionLostError && error.mayHaveRun) this.#heart.searchStrays()
       throw error
     }
     this.#lastAcquireAt = new Date()

@@ -106,16 +106,16 @@ create table tasks.occurrences (
   created_at    timestamptz not null default tasks.clock(),
   primary key (schedule_key, occurrence_at),
   constraint occurrences_trigger check (trigger in ('schedule', 'catchup', 'backfill', 'manual')),
-  constraint occurrences_outcome check (outcome in ('enqueued', 'skipped_overlap'))
+  constraint occurrences_outcome check (outcome in ('enqueued', 'skipped_overlap', 'not_taken'))
 );
 comment on table tasks.occurrences is 'Ledger: each occurrence of a schedule once, through deletion and re-creation of the schedule; deleted by tasks.maintain once it is past its time';
 comment on column tasks.occurrences.schedule_key is 'The schedule';
 comment on column tasks.occurrences.occurrence_at is 'Nominal instant; of a manual trigger, the instant of the call';
 comment on column tasks.occurrences.trigger is 'schedule, catchup, backfill or manual';
 comment on column tasks.occurrences.revision is 'Revision of the schedule then';
-comment on column tasks.occurrences.outcome is 'enqueued or skipped_overlap';
+comment on column tasks.occurrences.outcome is 'enqueued; skipped_overlap; not_taken: the table took no row, because its like waits (unique tasks) or a trigger swallowed it';
 comment on column tasks.occurrences.table_id is 'The task table';
-comment on column tasks.occurrences.task_id is 'The task that it became; NULL if it was skipped, or a trigger of the table swallowed it';
+comment on column tasks.occurrences.task_id is 'The task that it became; NULL if it became none';
 comment on column tasks.occurrences.request_id is 'Identity of a manual trigger, given by the caller';
 comment on column tasks.occurrences.watched is 'Whether its task counts for overlap: not known to have ended';
 comment on column tasks.occurrences.created_at is 'When it was handled; later than occurrence_at by the lag';
@@ -169,6 +169,7 @@ declare
   v_values text;
   v_record text;
   v_bad    text;
+  v_unique text;
 begin
   if v_table is null then
     perform tasks.refuse('TQ003', 'schedule: its task table is gone');
@@ -184,12 +185,18 @@ begin
   if v_bad is not null then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: %s has no column %s', v_table, v_bad));
   end if;
+  -- Of unique tasks one waits already: that is what they are for, and no fault of the schedule. (The rules come with 0018.)
+  if pg_catalog.to_regclass('tasks.unique_rules') is not null then
+    select pg_catalog.format('on conflict (%s) where %s do nothing',
+      (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') from pg_catalog.unnest(u.columns) c), tasks.unique_predicate(u.running))
+    into v_unique from tasks.unique_rules u where u.table_id = p_table;
+  end if;
   return pg_catalog.format(
     'insert into %s (%splanned_to, schedule_key, occurrence_at, schedule_trigger)
      select %so.planned_to, $1, o.occurrence_at, o.trigger
      from rows from (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($4)) with ordinality o (planned_to, occurrence_at, trigger, n)%s
-     order by o.n returning id, occurrence_at',
-    v_table, v_into, v_values, ' cross join pg_catalog.jsonb_to_record($5) r (' || v_record || ')');
+     order by o.n %s returning id, occurrence_at',
+    v_table, v_into, v_values, ' cross join pg_catalog.jsonb_to_record($5) r (' || v_record || ')', v_unique);
 end
 $$;
 comment on function tasks.source_of_enqueue(regclass, jsonb) is

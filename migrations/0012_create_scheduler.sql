@@ -154,6 +154,10 @@ begin
       cross join lateral (select w.occurrence_at + tasks.jitter_of(p_schedule.key, w.occurrence_at, p_schedule.jitter) as planned_to) j
       order by w.n),
     v_new, v_triggers, p_schedule.columns;
+  if pg_catalog.cardinality(v_ids) < pg_catalog.cardinality(v_new) then
+    update tasks.occurrences o set outcome = 'not_taken', watched = false
+    where o.schedule_key = p_schedule.key and o.occurrence_at = any (v_new) and o.task_id is null;
+  end if;
   return v_ids;
 end
 $$;
@@ -262,7 +266,7 @@ begin
 end
 $$;
 comment on function tasks.trigger_schedule(text, text) is
-  'Enqueues a task of the schedule now, beside its occurrences; with the same request_id once. Returns the task''s id';
+  'Enqueues a task of the schedule now, beside its occurrences; with the same request_id once. Returns the task''s id; NULL when the table took none, because its like waits';
 
 create function tasks.backfill_schedule(key text, occurrences timestamptz[]) returns integer
 language plpgsql volatile

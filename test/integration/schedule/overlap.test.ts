@@ -1,5 +1,5 @@
 import { triggerSchedule } from '@pg-tasks/client'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf, scalarOf } from '../sql/rows-of.js'
 import { Scheduling } from './scheduling.js'
 
@@ -169,5 +169,39 @@ describe('the history of a schedule with an overlap rule', () => {
     await scheduling.stopClockAt('2027-02-01T00:00:00Z')
     await scheduling.pool.query('select tasks.maintain()')
     expect((await scheduling.occurrences()).map(({ key }) => key)).toEqual(['skips'])
+  })
+})
+
+describe('a schedule of unique tasks', () => {
+  beforeEach(async () => {
+    await scheduling.pool.query(`select tasks.unique_while('tasks', 'tick', array['note'])`)
+    await scheduling.schedule({ cron: '* * * * *', catchUp: 'all' })
+  })
+
+  afterEach(() => scheduling.pool.query(`select tasks.unique_while('tasks', 'tick', null)`))
+
+  it('passes an occurrence by while its like waits, and goes on', async () => {
+    await scheduling.passAt('2027-01-01T18:01:00Z')
+    await acquire()
+    await scheduling.passAt('2027-01-01T18:02:00Z')
+    await scheduling.passAt('2027-01-01T18:03:00Z')
+    expect(await outcomes()).toEqual(['18:00 enqueued', '18:01 not_taken', '18:02 enqueued', '18:03 not_taken'])
+    expect(await scheduling.row()).toMatchObject({ state: 'active', runs: '4' })
+  })
+
+  it('says so to who triggers it', async () => {
+    const id = await triggerSchedule(scheduling.pool, 'tick', { requestId: 'first' })
+    expect(await triggerSchedule(scheduling.pool, 'tick', { requestId: 'second' })).toBeNull()
+    expect(await triggerSchedule(scheduling.pool, 'tick', { requestId: 'first' })).toBe(id)
+    expect(await triggerSchedule(scheduling.pool, 'tick', { requestId: 'second' })).toBeNull()
+  })
+
+  it('is still set aside for another constraint', async () => {
+    await scheduling.pool.query('create unique index other on tasks.tick (schedule_key)')
+    await scheduling.passAt('2027-01-01T18:00:00Z')
+    await acquire()
+    await scheduling.passAt('2027-01-01T18:01:00Z')
+    expect(await scheduling.row()).toMatchObject({ state: 'paused', last_error: expect.stringContaining('"other"') })
+    await scheduling.pool.query('drop index tasks.other')
   })
 })

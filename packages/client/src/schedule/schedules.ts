@@ -78,15 +78,16 @@ export function resumeSchedule(
 }
 
 /**
- * Enqueues a task of the schedule now, beside its occurrences. Returns the task's id; the same `requestId` gives the same one.
+ * Enqueues a task of the schedule now, beside its occurrences, whatever `overlap` says. Returns the task's id; null if the table
+ * took none, because its like waits (unique tasks). The same `requestId` gives the same task, for as long as the ledger goes back.
  *
- * @throws ScheduleNotFoundError
+ * @throws ScheduleNotFoundError; the driver's error if the table refuses the task
  */
 export function triggerSchedule(
   connection: Connection,
   key: string,
   options: { readonly requestId?: string } = {},
-): Promise<string> {
+): Promise<string | null> {
   return ask(connection, (queryable) => trigger(queryable, key, options.requestId))
 }
 

@@ -78,13 +78,16 @@ export async function resumeSchedule(
   return (result.rows[0] as { state: ScheduleState }).state
 }
 
-/** Enqueues a task of the schedule now, beside its occurrences; with the same request id once. Returns the task's id. */
-export async function triggerSchedule(connection: Queryable, key: string, requestId?: string): Promise<string> {
+/**
+ * Enqueues a task of the schedule now, beside its occurrences; with the same request id once. Returns the task's id; null if the
+ * table took none.
+ */
+export async function triggerSchedule(connection: Queryable, key: string, requestId?: string): Promise<string | null> {
   const result = await connection.query('select tasks.trigger_schedule($1::text, $2::text)::text as id', [
     key,
     requestId ?? null,
   ])
-  return (result.rows[0] as { id: string }).id
+  return (result.rows[0] as { id: string | null }).id
 }
 
 /** Enqueues those of the occurrences that are not in the ledger; returns how many. */

@@ -4,7 +4,7 @@ import { printTable } from './print-table.js'
 /** The worker that was killed, and the tasks that it held. */
 export interface Killed {
   readonly name: string
-  readonly held: number
+  readonly taskIds: readonly string[]
 }
 
 /** What happened, asked of the database: states and attempts, and who ran what. */
@@ -28,7 +28,7 @@ export async function report(pool: Pool, killed: Killed): Promise<string> {
       names.map((name) => [
         name === killed.name ? `${name} (killed)` : name,
         ...(finished.get(name) ?? [0, 0]),
-        name === killed.name ? killed.held : null,
+        name === killed.name ? killed.taskIds.length : null,
       ]),
     ),
   ].join('\n\n')
@@ -38,7 +38,8 @@ export async function report(pool: Pool, killed: Killed): Promise<string> {
 export async function conclusion(pool: Pool, killed: Killed): Promise<string> {
   const { rows } = await pool.query<{ files: number; twice: number }>(
     `select (select count(distinct path)::integer from public.copies) as files,
-       (select count(*)::integer from tasks.compress_file where execution_count > 1 and lost_count > 0) as twice`,
+       (select count(*)::integer from tasks.compress_file where execution_count > 1 and id = any ($1)) as twice`,
+    [killed.taskIds],
   )
   const { files = 0, twice = 0 } = rows[0] ?? {}
   const all = files === 1 ? 'The one file was' : `Every one of the ${files} files was`

@@ -100,39 +100,48 @@ export class Run {
    */
   async #killOneAtWork(files: readonly string[]): Promise<Killed> {
     const client = await this.#pool.connect()
+    // Thrown away if this fails: the workers must not wait for its lock.
+    let broken = true
     try {
       await client.query('begin')
       await client.query('lock table public.copies in exclusive mode')
       await this.#enqueue(files)
-      const { workerId, held } = await this.#findBusyWorker()
-      const worker = this.#workers.find((one) => one.workerId === workerId)
-      if (worker === undefined) throw new Error(`No worker of ours has the id ${workerId}`)
+      const worker = await this.#findBusyWorker()
+      const held = await this.#tasksOf(worker)
       await worker.kill()
+      // Those too that it acquired in its last moment.
+      const taskIds = [...new Set([...held, ...(await this.#tasksOf(worker))])]
       this.#progress.say(
-        `${worker.name} was killed (SIGKILL) while it held ${count(held, 'task')}; its lease lasts 2 s.`,
+        `${worker.name} was killed (SIGKILL) while it held ${count(taskIds.length, 'task')}; its lease lasts 2 s.`,
       )
       await client.query('commit')
-      return { name: worker.name, held }
+      broken = false
+      return { name: worker.name, taskIds }
     } finally {
-      client.release()
+      client.release(broken)
     }
   }
 
-  /** Who holds running tasks, as soon as it takes no more of them. */
-  async #findBusyWorker(): Promise<{ readonly workerId: string; readonly held: number }> {
-    let before = ''
+  /** Who holds the most running tasks, as soon as nobody takes more of them. */
+  async #findBusyWorker(): Promise<WorkerProcess> {
+    let before: readonly number[] = []
     for (;;) {
-      const { rows } = await this.#pool.query<{ worker_id: string; held: number }>(
-        `select run_worker as worker_id, count(*)::integer as held from tasks.compress_file
-         where tasks.is_running(started_at, finished_at, failed_at, canceled)
-         group by 1 order by 2 desc, 1`,
-      )
-      const [busiest] = rows
-      const now = JSON.stringify(rows)
-      if (busiest !== undefined && now === before) return { workerId: busiest.worker_id, held: busiest.held }
-      before = now
+      const held = await Promise.all(this.#workers.map(async (worker) => (await this.#tasksOf(worker)).length))
+      const most = Math.max(...held)
+      const busiest = this.#workers[held.indexOf(most)]
+      if (busiest !== undefined && most > 0 && held.join() === before.join()) return busiest
+      before = held
       await this.#pause()
     }
+  }
+
+  async #tasksOf(worker: WorkerProcess): Promise<readonly string[]> {
+    const { rows } = await this.#pool.query<{ id: string }>(
+      `select id from tasks.compress_file
+       where run_worker = $1 and tasks.is_running(started_at, finished_at, failed_at, canceled)`,
+      [worker.workerId],
+    )
+    return rows.map(({ id }) => id)
   }
 
   async #until(done: (ended: number) => boolean): Promise<void> {

@@ -72,7 +72,6 @@ describe.skipIf(requestedMajor() !== 18)('npm run quickstart', () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     const home = join(temporaryFolder(), 'home')
-    const begun = performance.now()
     const run = quickstart('--in', home)
     const workers = await workersOf(run)
     const { code, text } = await finish(run)
@@ -91,7 +90,6 @@ describe.skipIf(requestedMajor() !== 18)('npm run quickstart', () => {
     expect(text).toContain(`${killed} was killed (SIGKILL) while it held ${twice} task`)
     expect(text).not.toContain('\u001b')
     expect(code).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(30_000)
     await expectNothingLeft(home, workers)
   })
 

@@ -1,25 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { type MigrationFile as File, migrationFiles } from '../support/migration-files.js'
 
-export interface MigrationFile {
-  readonly name: string
+export interface MigrationFile extends File {
   /** As it is recorded: the name without its ending. */
   readonly title: string
-  readonly sql: string
 }
 
 export const MIGRATIONS_FOLDER = join(import.meta.dirname, '..', '..', 'migrations')
 
 /** All migrations, in order. */
-export const MIGRATIONS: readonly MigrationFile[] = readdirSync(MIGRATIONS_FOLDER)
-  .filter((name) => name.endsWith('.sql'))
-  .sort()
-  .map((name) => ({
-    name,
-    title: name.replace('.sql', ''),
-    sql: readFileSync(join(MIGRATIONS_FOLDER, name), 'utf8'),
-  }))
+export const MIGRATIONS: readonly MigrationFile[] = migrationFiles().map((file) => ({
+  ...file,
+  title: file.name.replace('.sql', ''),
+}))
 
 /** Applies files as `psql -v ON_ERROR_STOP=1 -f` does. */
 export async function applyAsPsql(url: string, files: readonly MigrationFile[] = MIGRATIONS): Promise<void> {

@@ -6,13 +6,16 @@ import { MIGRATIONS } from './migration-files.js'
 
 const ALL = MIGRATIONS.map(({ title }) => title)
 
+/** Ten Node processes that start at once take their time on a busy machine. */
+const PATIENT = { timeoutMs: 60_000 }
+
 describe('migrate() by many at once', () => {
-  it('lets ten processes start on an empty database, each migration applied once', { timeout: 90_000 }, async () => {
+  it('lets ten processes start on an empty database, each migration applied once', { timeout: 150_000 }, async () => {
     const database = await createDatabase({ migrations: false })
     const script = new URL('./workers/migrate.ts', import.meta.url)
     const processes = Array.from({ length: 10 }, () => spawnScript(script, { env: { DATABASE_URL: database.url } }))
-    await Promise.all(processes.map((process) => process.message()))
-    const answers = processes.map((process) => process.message<{ applied: string[] }>())
+    await Promise.all(processes.map((process) => process.message(PATIENT)))
+    const answers = processes.map((process) => process.message<{ applied: string[] }>(PATIENT))
     for (const process of processes) process.send('go')
     const applied = (await Promise.all(answers)).flatMap((answer) => answer.applied)
     expect(applied.sort()).toEqual(ALL)

@@ -43,7 +43,7 @@ const trickyNames = [
   'nothing',
 ]
 
-describe.each([
+describe.each<readonly [string, string]>([
   ...trickyNames.map((name) => ['tasks', name] as const),
   ['App', 'Mail'],
   ['my-schema', 'mail'],

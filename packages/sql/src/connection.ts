@@ -32,9 +32,18 @@ export type Connection = Queryable | KyselyLike
  */
 export function toQueryable(connection: Connection): Queryable {
   if (isKysely(connection)) return fromKysely(connection)
-  if (isQueryable(connection)) return fromQueryable(connection)
+  if (isQueryable(connection)) {
+    // One and the same for a connection, so that what was learned on it can be kept with it.
+    const known = queryables.get(connection)
+    if (known !== undefined) return known
+    const made = fromQueryable(connection)
+    queryables.set(connection, made)
+    return made
+  }
   throw new PgTasksSqlError('INVALID_ARGUMENT', `connection is ${describe(connection)}: ${EXPECTED}`)
 }
+
+const queryables = new WeakMap<Queryable, Queryable>()
 
 const EXPECTED =
   'give a pg Client, PoolClient or Pool, a Kysely or a Kysely Transaction, or an object with query(text, values).'

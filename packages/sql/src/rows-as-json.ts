@@ -18,7 +18,7 @@ function withText(row: Row): Row {
 }
 
 /** What JSON has no word for, as PostgreSQL reads it from text. Only the columns themselves: inside a json column a Date is what JSON makes of it. */
-function columnValue(value: unknown): unknown {
+export function columnValue(value: unknown): unknown {
   if (value instanceof Date) return localTimestamp(value)
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
   if (value instanceof Uint8Array) {
@@ -27,7 +27,7 @@ function columnValue(value: unknown): unknown {
   return value
 }
 
-function bigintAsText(_key: string, value: unknown): unknown {
+export function bigintAsText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value
 }
 

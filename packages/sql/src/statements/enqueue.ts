@@ -1,7 +1,8 @@
+import { columnsAsText } from '../columns-as-text.js'
 import type { Queryable } from '../connection.js'
-import { quoteIdentifier } from '../quote-identifier.js'
-import { rowsAsJson } from '../rows-as-json.js'
 import { type TaskTypeName, tableOf } from '../task-type-name.js'
+import { columnKinds } from './column-kinds.js'
+import { Insert } from './insert.js'
 
 /** Columns of new tasks; what is not there gets the column's default. */
 export type ColumnValues = Readonly<Record<string, unknown>>
@@ -13,10 +14,11 @@ export interface EnqueueOptions {
 }
 
 /**
- * Inserts tasks; returns their ids in the order of the rows.
+ * Inserts tasks; returns their ids in the order of the rows. Whatever the route, a value means the same: PostgreSQL reads it by
+ * the column's own type, an array as a JSON array for a json column and as a PostgreSQL array for an array column.
  *
- * All rows travel as one JSON parameter, which PostgreSQL reads by the table's own column types: an array means a JSON array
- * for a json column and a PostgreSQL array for an array column, and a bulk is one statement.
+ * Plain values go as they are, one array per column where there are several rows; what only JSON can carry makes all rows of
+ * its statement travel as one JSON parameter, which takes twice the time.
  */
 export async function enqueueMany(
   connection: Queryable,
@@ -24,36 +26,21 @@ export async function enqueueMany(
   rows: readonly ColumnValues[],
   options: EnqueueOptions = {},
 ): Promise<string[]> {
-  const ids: string[] = []
-  for (const run of sameColumns(rows)) {
-    ids.push(...(await insert(connection, type, run, options.delayMs)))
+  const table = tableOf(type)
+  let ids: string[] = []
+  for (const { columns, rows: alike } of sameColumns(rows)) {
+    const kinds = columns.length === 0 ? undefined : await columnKinds(connection, table, alike.length)
+    const texts = kinds === undefined ? undefined : columnsAsText(alike, columns, kinds)
+    const insert = new Insert(table, columns, options.delayMs)
+    if (columns.length === 0) insert.defaults(alike.length)
+    else if (texts === undefined) insert.json(alike)
+    else if (alike.length === 1) insert.values(texts)
+    else insert.arrays(texts)
+    const result = await connection.query(insert.text, insert.parameters)
+    const inserted = insert.idsOf(result.rows)
+    ids = ids.length === 0 ? inserted : ids.concat(inserted)
   }
   return ids
-}
-
-async function insert(
-  connection: Queryable,
-  type: TaskTypeName,
-  { columns, rows }: RunOfRows,
-  delayMs: number | undefined,
-): Promise<string[]> {
-  const table = tableOf(type)
-  const names = columns.map(quoteIdentifier)
-  const sources = names.map((name) => `r.${name}`)
-  const values: unknown[] = [rowsAsJson(rows)]
-  if (delayMs !== undefined) {
-    names.push('planned_to')
-    sources.push('tasks.clock() + make_interval(secs => $2::double precision / 1000)')
-    values.push(delayMs)
-  }
-  const text =
-    names.length === 0
-      ? `insert into ${table} (id) values ${rows.map(() => '(default)').join(', ')} returning id::text as id`
-      : `insert into ${table} (${names.join(', ')})
-         select ${sources.join(', ')} from json_populate_recordset(null::${table}, $1::json) r
-         returning id::text as id`
-  const inserted = await connection.query(text, names.length === 0 ? [] : values)
-  return (inserted.rows as Array<{ id: string }>).map((row) => row.id)
 }
 
 interface RunOfRows {

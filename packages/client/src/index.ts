@@ -34,12 +34,12 @@ export { NotSettledError, RunLimitError, TransactionRolledBackError, WorkerStopp
 export { type EventListener, SafeEmitter } from './events/safe-emitter.js'
 export type { ListenerState, ListenerStatus } from './listener/listener-status.js'
 export type { LogFields, Logger } from './logger/logger.js'
-export { firstOccurrence, preview as previewOccurrences } from './schedule/occurrences.js'
 export type { Overlap, ScheduledColumns, ScheduleOptions } from './schedule/schedule-options.js'
 export {
   backfillSchedule,
   listSchedules,
   pauseSchedule,
+  previewOccurrences,
   previewSchedule,
   removeUndeclaredSchedules,
   resumeSchedule,

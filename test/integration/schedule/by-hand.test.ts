@@ -2,6 +2,7 @@ import {
   backfillSchedule,
   listSchedules,
   pauseSchedule,
+  previewOccurrences,
   previewSchedule,
   ScheduleNotFoundError,
   triggerSchedule,
@@ -193,6 +194,15 @@ describe('a preview', () => {
   ])('$name', async ({ options, occurrences }) => {
     await scheduling.schedule({ cron: '0 9 * * *', timezone: 'Europe/Berlin', ...options })
     expect((await previewSchedule(scheduling.pool, 'tick', 3)).map(short)).toEqual(occurrences)
+  })
+
+  it.each([
+    { options: { cron: '0 9 * * *', timezone: 'Europe/Berlin' }, occurrences: ['03-28T07:00', '03-29T07:00'] },
+    { options: { everyMs: 3_600_000 }, occurrences: ['03-28T02:30', '03-28T03:30'] },
+    { options: { everyMs: 3_600_000, anchor: new Date(0) }, occurrences: ['03-28T02:00', '03-28T03:00'] },
+  ])('of one that is nowhere stored: $options', ({ options, occurrences }) => {
+    expect(previewOccurrences(options, 2, new Date('2027-03-28T01:30:00Z')).map(short)).toEqual(occurrences)
+    expect(() => previewOccurrences({ cron: '60 * * * *' }, 2, new Date())).toThrow('minute field')
   })
 
   it('of one that no worker has planned, and of none', async () => {

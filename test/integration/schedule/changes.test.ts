@@ -35,6 +35,19 @@ describe('a schedule that is edited while it is due', () => {
     expect((await scheduling.pool.query('select note from tasks.tick')).rows).toEqual([{ note: 'new' }])
   })
 
+  it('is not planned by the times that it had when a scheduler read it', async () => {
+    await schedule(scheduling.pool, tick, { key: 'tick', cron: '10 15 * * *' }, { note: 'new' })
+    const pass = await scheduling.startPass()
+    expect(pass.due).toMatchObject([{ planned: false, revision: 2 }])
+    await pass.loseLocks()
+    await schedule(scheduling.pool, tick, { key: 'tick', cron: '20 15 * * *' }, { note: 'newer' })
+    await pass.write()
+    await pass.commit()
+    expect(await scheduling.row()).toMatchObject({ state: 'unplanned', revision: 3 })
+    await scheduling.pass()
+    expect(await scheduling.nextAt()).toBe('01-01T15:20')
+  })
+
   it('takes the place of the old one also where a scheduler has read that and holds it: the edit waits', async () => {
     const pass = await scheduling.startPass()
     const editor = await scheduling.database.client()

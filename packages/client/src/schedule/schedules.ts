@@ -21,6 +21,7 @@ import type { Task } from '../task/task.js'
 import { justBefore } from './cadence.js'
 import { occurrencesBetween, preview } from './occurrences.js'
 import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from './schedule-options.js'
+import { resolveScheduleTiming, type ScheduleTimingOptions } from './timing.js'
 
 /** Most occurrences of one backfill call: to compute so many takes up to a second, in which this process does nothing else. */
 const MOST_BACKFILLED = 10_000
@@ -110,7 +111,18 @@ export async function backfillSchedule(connection: Connection, key: string, from
 }
 
 /**
- * The next `n` occurrences of a schedule, fewer if it ends before; from the one on that is not handled yet, as if it ran.
+ * The next `n` occurrences strictly later than `from` of a schedule that needn't be stored anywhere, fewer if it ends before.
+ * The grid of `everyMs` begins at `from` unless `anchor` or `startsAt` is given.
+ *
+ * @throws InvalidOptionError for the first option that can't be used, or if `n` isn't a whole number from 1 to 1000
+ */
+export function previewOccurrences(options: ScheduleTimingOptions, n: number, from: Date): Date[] {
+  const timing = resolveScheduleTiming(options)
+  return preview(timing.everyMs === null ? timing : { ...timing, anchor: timing.anchor ?? from }, n, from)
+}
+
+/**
+ * The next `n` occurrences of a stored schedule, fewer if it ends before; from the one on that is not handled yet, as if it ran.
  *
  * @throws ScheduleNotFoundError; InvalidOptionError if `n` isn't a whole number from 1 to 1000, or it can't be computed
  */

@@ -44,7 +44,7 @@ export interface RecordedLine {
 }
 
 export interface SeenOptions {
-  /** @defaultValue 10_000 */
+  /** @defaultValue 15_000 */
   readonly timeoutMs?: number
   /** @defaultValue 1 */
   readonly count?: number
@@ -105,7 +105,7 @@ export class RecordedWorker {
   /** Waits until there have been `count` such events since the start; returns their first arguments. */
   async seen(
     name: keyof WorkerEvents,
-    { count = 1, where = () => true, timeoutMs = 10_000 }: SeenOptions = {},
+    { count = 1, where = () => true, timeoutMs = 15_000 }: SeenOptions = {},
     // biome-ignore lint/suspicious/noExplicitAny: as above
   ): Promise<any[]> {
     try {

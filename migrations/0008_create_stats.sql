@@ -1,7 +1,8 @@
 -- 0008_create_stats: counts per state.
 --
 -- Flow: one function counts one table; the view over all types asks the registry when it is read, so that no register
--- has to rebuild it and a table that is gone is passed by. Tables that the reader may not read are left out.
+-- has to rebuild it and a table that is gone is passed by. Tables that the reader can't read are left out: for lack of a
+-- right, or on a standby because they are unlogged.
 -- Locks: reads only; works on a standby.
 
 begin isolation level read committed;
@@ -40,9 +41,10 @@ create view tasks.stats as
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   cross join lateral (
     select s.* from tasks.count_states(
-      case when pg_catalog.has_table_privilege(c.oid, 'select') and pg_catalog.has_schema_privilege(n.oid, 'usage') then y.table_id end) s
+      case when pg_catalog.has_table_privilege(c.oid, 'select') and pg_catalog.has_schema_privilege(n.oid, 'usage')
+        and (c.relpersistence <> 'u' or not pg_catalog.pg_is_in_recovery()) then y.table_id end) s
   ) s;
-comment on view tasks.stats is 'Tasks per type and state, of the types whose table the reader may read; the six states add up to total';
+comment on view tasks.stats is 'Tasks per type and state, of the types whose table the reader can read; the six states add up to total';
 comment on column tasks.stats.schema_name is 'Schema of the task table';
 comment on column tasks.stats.table_name is 'Name of the task table';
 comment on column tasks.stats.total is 'All tasks';

@@ -103,8 +103,8 @@ export class Settler {
     setImmediate(() => {
       void this.#orAbandoned(async () => {
         while (this.#finishing.length > 0 || this.#looking.length > 0) {
-          if (this.#finishing.length > 0) await this.#finishBatch(this.#finishing.splice(0, MOST_AT_ONCE))
-          if (this.#looking.length > 0) await this.#look(this.#looking.splice(0, MOST_AT_ONCE))
+          if (this.#finishing.length > 0) await this.#finishBatch(takeBatch(this.#finishing, (run) => run.id))
+          if (this.#looking.length > 0) await this.#look(takeBatch(this.#looking, ({ run }) => run.id))
         }
       }).finally(() => {
         this.#flushing = false
@@ -249,4 +249,19 @@ export class Settler {
     this.#onSettled(run)
     if (this.#unsettled === 0) this.#onDrained()
   }
+}
+
+/**
+ * Takes the first entries off a queue, no two of one task. Two runs of a task may wait here at once, if the first gave it back
+ * before it ended; the database answers by id, and one's answer must not pass for the other's.
+ */
+function takeBatch<Entry>(queue: Entry[], idOf: (entry: Entry) => string): Entry[] {
+  const batch = new Map<string, Entry>()
+  const left: Entry[] = []
+  for (const entry of queue) {
+    if (batch.size < MOST_AT_ONCE && !batch.has(idOf(entry))) batch.set(idOf(entry), entry)
+    else left.push(entry)
+  }
+  queue.splice(0, queue.length, ...left)
+  return [...batch.values()]
 }

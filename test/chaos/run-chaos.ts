@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -69,6 +70,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const toMonotonicMs = monotonicMs() - wallMs
     history.write('chaos_started', { seed: options.seed, wallMs })
     const ending = new AbortController()
+    // Each fault waits for it.
+    setMaxListeners(0, ending.signal)
     const field: Field = { servers, slots, networks, signal: ending.signal }
     const faults = injectAll(field, options, history)
     await delay(options.durationMs)

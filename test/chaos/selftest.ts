@@ -1,11 +1,12 @@
 import { planFaults } from './faults/plan-faults.js'
-import { acquireSkipsReleased } from './plants/acquire-skips-released.js'
+import { acquireNeverSweeps } from './plants/acquire-never-sweeps.js'
 import { finishAcceptsTokenTwice } from './plants/finish-accepts-token-twice.js'
 import { finishIgnoresToken } from './plants/finish-ignores-token.js'
 import { keysLetAllThrough } from './plants/keys-let-all-through.js'
 import { limitCountsNothing } from './plants/limit-counts-nothing.js'
 import { marksAreNotKept } from './plants/marks-are-not-kept.js'
 import type { Plant } from './plants/plant.js'
+import { releaseStrands } from './plants/release-strands.js'
 import { rescueIgnoresLeases } from './plants/rescue-ignores-leases.js'
 import { sleepWithoutSecondLook } from './plants/sleep-without-second-look.js'
 import { Random } from './random.js'
@@ -18,7 +19,8 @@ const PLANTS: readonly Plant[] = [
   finishAcceptsTokenTwice,
   rescueIgnoresLeases,
   sleepWithoutSecondLook,
-  acquireSkipsReleased,
+  acquireNeverSweeps,
+  releaseStrands,
   marksAreNotKept,
   limitCountsNothing,
   keysLetAllThrough,

@@ -2,7 +2,7 @@ import { isEvent } from '../history.js'
 import type { Evidence, Transition, Violation } from './evidence.js'
 
 /** How long a due task may wait while nothing else of its type is taken and nothing is broken: less than a poll. */
-export const ON_TIME_MS = 7_000
+const ON_TIME_MS = 7_000
 
 /** How long a fault may be felt after its end: dead leases, connections that are given up, workers that start. */
 const RECOVERY_MS = 12_000

@@ -4,7 +4,8 @@ import { alterFunctions, chaosType, type Plant } from './plant.js'
 export const marksAreNotKept: Plant = {
   name: 'marks are not kept',
   foundBy: ['steps are done once'],
-  plant: (client) => alterFunctions(client, '^mark_step$', /\bbegin\b/, 'begin\n return;'),
+  plant: (client) =>
+    alterFunctions(client, '^mark_step$', 'begin\n  if not p_wait', 'begin\n  return;\n  if not p_wait'),
   types: [chaosType({ kinds: { steps: 1 }, longestWorkMs: 2_500 })],
   weights: { kill_worker: 1, freeze_worker: 1 },
 }

@@ -4,8 +4,8 @@ import type { HistoryWriter } from '../history.js'
 
 const EVERY_MS = 5_000
 
-/** Notes now and then what is left in memory after a collection. */
-export function watchHeap(history: HistoryWriter): void {
+/** Notes now and then what is left in memory after a collection; returns the way to end that. */
+export function watchHeap(history: HistoryWriter): () => void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const note = (): void => {
@@ -13,7 +13,8 @@ export function watchHeap(history: HistoryWriter): void {
     const { heapUsed, rss } = process.memoryUsage()
     history.write('memory', { heapMb: megabytes(heapUsed), rssMb: megabytes(rss) })
   }
-  setInterval(note, EVERY_MS).unref()
+  const timer = setInterval(note, EVERY_MS).unref()
+  return () => clearInterval(timer)
 }
 
 function megabytes(bytes: number): number {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { HistoryWriter } from '../history.js'
 import { borrow } from '../load/borrow.js'
 import { commitLate } from '../load/commit-late.js'
@@ -16,6 +17,8 @@ const history = new HistoryWriter(folder, name)
 const pool = new PrimaryPool(urls, name, 12)
 const tools = new HandlerTools(history, pool, null)
 const ending = new AbortController()
+// Each habit waits for it.
+setMaxListeners(0, ending.signal)
 let unfinished = 0
 
 const tasks = new Map(types.map((type) => [type.table, new ChaosTask(type, tools)]))
@@ -44,7 +47,7 @@ async function countUnfinished(): Promise<void> {
 }
 
 process.on('message', () => ending.abort())
-watchHeap(history)
+const stopWatching = watchHeap(history)
 process.send?.('ready')
 
 await Promise.all([
@@ -56,5 +59,6 @@ await Promise.all([
   ...(load.borrower ? [borrow(loader('borrower'), tools)] : []),
 ])
 await pool.end()
+stopWatching()
 history.close()
 process.disconnect()

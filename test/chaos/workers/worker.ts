@@ -52,10 +52,11 @@ function note(event: string, about: unknown): void {
 worker.on('ready', () => console.log('ready'))
 process.on('message', (message: { readonly blockMs: number }) => tools.askToBlock(message.blockMs))
 process.channel?.unref()
-watchHeap(history)
+const stopWatching = watchHeap(history)
 
 history.write('worker_started', { workerId: worker.id, pid: process.pid, clockShiftMs })
 await worker.run()
 await pool.end()
 history.write('worker_stopped', {})
+stopWatching()
 history.close()

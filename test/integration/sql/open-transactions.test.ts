@@ -157,3 +157,21 @@ it('never gets a longer idle limit by a finish than it had, and loses the new on
   }
   await handler.query('reset idle_in_transaction_session_timeout')
 })
+
+// B-64
+it('loses to another that finishes the same tasks in opposite order, and may be repeated', async () => {
+  const [first, second] = [await startRun(session, 'mail'), await startRun(session, 'mail')]
+  const finish = (client: Client, run: typeof first) =>
+    client.query('select tasks.finish_tasks_mail($1, run_token => $2)', [run.id, run.token])
+  await session.query('begin')
+  await handler.query('begin')
+  await finish(session, first)
+  await finish(handler, second)
+  const results = await Promise.allSettled([finish(session, second), finish(handler, first)])
+  const loser = results[0]?.status === 'rejected' ? session : handler
+  expect(results.filter((result) => result.status === 'rejected')).toMatchObject([{ reason: { code: '40P01' } }])
+  await loser.query('rollback')
+  await (loser === session ? handler : session).query('commit')
+  expect(await stateOf(session, 'mail', first.id)).toBe('finished')
+  expect(await stateOf(session, 'mail', second.id)).toBe('finished')
+})

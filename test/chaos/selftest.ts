@@ -50,13 +50,13 @@ console.log(missed === 0 ? 'The checker has found every planted bug.' : `${misse
 process.exitCode = missed === 0 ? 0 : 1
 
 async function isFound(plant: Plant): Promise<boolean> {
-  const { types, weights, statements } = plant
+  const { types, weights, statements, meanGapMs = 800 } = plant
   const plan = {
     durationMs: DURATION_MS,
     workers: WORKERS,
     tables: types.map(({ table }) => table),
     weights,
-    meanGapMs: 800,
+    meanGapMs,
   }
   const result = await runChaos({
     seed: SEED,

@@ -12,6 +12,8 @@ export interface Plant {
   readonly types: readonly ChaosType[]
   readonly load?: Partial<LoadOptions>
   readonly weights: Readonly<Partial<Record<FaultKind, number>>>
+  /** @defaultValue 800 */
+  readonly meanGapMs?: number
   /** What a cut of a statement waits for. */
   readonly statements?: readonly string[]
 }

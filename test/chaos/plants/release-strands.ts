@@ -8,4 +8,6 @@ export const releaseStrands: Plant = {
     alterFunctions(client, '^release_chaos_', 'planned_to = t.planned_to', 'planned_to = t.planned_to, held = true'),
   types: [chaosType({ kinds: { return: 1 }, longestWorkMs: 12_000 })],
   weights: { stop_worker: 1 },
+  // A second SIGTERM ends the process, and nothing is released.
+  meanGapMs: 5_000,
 }

@@ -90,14 +90,17 @@ begin
     perform tasks.refuse_type('acquire', %3$s);
   end if;
 
-  v_now := tasks.clock();
   v_room := $1;
   if this.v_type.limited then
-    v_room := tasks.take_room(this.v_type, $1, this.v_now);
+    v_room := tasks.take_room(this.v_type, $1);
     if this.v_room < 1 then
       return;
     end if;
+    -- It may have waited for another acquire: the settings of now count, and the time of now, so that no run begins before the
+    -- one ended whose place it takes.
+    select y.* into this.v_type from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
   end if;
+  v_now := tasks.clock();
   if $2 is null then
     -- A caller without a worker has nobody who rescues for it.
     perform tasks.%4$s();
@@ -186,6 +189,8 @@ begin
     if this.v_type.key_columns is not null then
       v_picked := tasks.admit(this.v_type, this.v_picked);
       v_picked := this.v_picked[1:this.v_room - pg_catalog.cardinality(this.v_claimed)];
+      -- What made room may have ended since the time was taken: a run begins after the one whose place it takes.
+      v_now := tasks.clock();
     end if;
 
     v_before := pg_catalog.cardinality(this.v_claimed);
@@ -483,9 +488,12 @@ begin
   v_end := least(this.v_end, (
     select pg_catalog.min(l.leased_until) from tasks.leases l
     where l.table_id = this.v_table_id::pg_catalog.regclass and l.worker_id is distinct from $1));
-  if this.v_next < 'infinity' then
-    select y.* into this.v_type from tasks.types y where y.table_id = this.v_table_id::pg_catalog.regclass;
-    if this.v_type.limited then
+  select y.* into this.v_type from tasks.types y where y.table_id = this.v_table_id::pg_catalog.regclass;
+  if this.v_type.limited then
+    if this.v_type.key_columns is not null and tasks.has_freed(this.v_type) then
+      v_next := this.v_now;
+    end if;
+    if this.v_next < 'infinity' then
       v_room_in := tasks.room_in(this.v_type, this.v_now);
       v_next := case when this.v_room_in is null then 'infinity'
         else greatest(this.v_next, this.v_now + pg_catalog.make_interval(secs => this.v_room_in / 1000)) end;

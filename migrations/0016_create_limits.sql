@@ -2,8 +2,8 @@
 --
 -- Flow: acquire asks take_room how many tasks it may claim. For a type with a limit that decision is serialised by an
 -- advisory lock for the length of the acquire's transaction: counting and claiming are one step, so no two acquires share a
--- free place. Ended tasks free places: a statement trigger, there only while the type has a limit, announces it to sleepers.
--- Settings hold from the next acquire on.
+-- free place. An older snapshot would count what is no longer so: REPEATABLE READ is refused. Ended tasks free places: a
+-- statement trigger, there only while the type has a limit, announces it to sleepers. Settings hold from the next acquire on.
 -- Lock order: the type's limit lock (advisory, class 1886415985), then what acquire locks.
 
 begin isolation level read committed;
@@ -54,22 +54,22 @@ $$;
 comment on function tasks.rate_places(tasks.types, timestamptz) is 'How many tasks the rate of a type lets start at an instant';
 
 -- Claimed and not ended, straight from the index of running tasks.
-create function tasks.count_running(p_table regclass) returns bigint
+create function tasks.count_running(p_table regclass, p_most integer) returns bigint
 language plpgsql volatile
 set enable_seqscan to off
 as $$
 declare
   v_count bigint;
 begin
-  execute pg_catalog.format('select pg_catalog.count(*) from %s t
-    where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled', tasks.quoted(p_table))
-  into v_count;
+  execute pg_catalog.format('select pg_catalog.count(*) from (select from %s t
+    where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled limit $1) s', tasks.quoted(p_table))
+  into v_count using p_most;
   return v_count;
 end
 $$;
-comment on function tasks.count_running(regclass) is 'Running tasks of a table';
+comment on function tasks.count_running(regclass, integer) is 'Running tasks of a table, counted up to a limit';
 
-create function tasks.take_room(p_type tasks.types, p_max_num integer, p_now timestamptz) returns integer
+create function tasks.take_room(p_type tasks.types, p_max_num integer) returns integer
 language plpgsql volatile
 as $$
 declare
@@ -78,6 +78,9 @@ declare
 begin
   if p_type.paused_at is not null then
     return 0;
+  elsif pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    perform tasks.refuse('TQ003', pg_catalog.format('acquire: %s has limits, which can''t be decided in the isolation level %s', tasks.quoted(p_type.table_id), pg_catalog.current_setting('transaction_isolation')),
+      'Acquire in READ COMMITTED; the task itself may be worked off in any isolation level.');
   end if;
   perform pg_catalog.pg_advisory_xact_lock(1886415985, p_type.table_id::oid::integer);
   -- Having waited, look again: the settings may be others now.
@@ -86,15 +89,18 @@ begin
     return 0;
   end if;
   if v_type.concurrency is not null then
-    v_room := least(v_room, greatest(0, v_type.concurrency - tasks.count_running(v_type.table_id)));
+    v_room := least(v_room, greatest(0, v_type.concurrency - tasks.count_running(v_type.table_id, v_type.concurrency)));
   end if;
   if v_type.rate_count is not null then
-    v_room := least(v_room, pg_catalog.floor(tasks.rate_places(v_type, p_now)))::integer;
+    v_room := least(v_room, pg_catalog.floor(tasks.rate_places(v_type, tasks.clock())))::integer;
+  end if;
+  if v_room > 0 and v_type.key_columns is not null then
+    perform tasks.admit_freed(v_type);
   end if;
   return v_room;
 end
 $$;
-comment on function tasks.take_room(tasks.types, integer, timestamptz) is
+comment on function tasks.take_room(tasks.types, integer) is
   'Serialises the acquires of a limited type and says how many tasks this one may claim';
 
 create function tasks.spend_rate(p_type tasks.types, p_claimed integer, p_now timestamptz) returns void
@@ -113,7 +119,7 @@ as $$
 begin
   if p_type.paused_at is not null then
     return null;
-  elsif p_type.concurrency is not null and tasks.count_running(p_type.table_id) >= p_type.concurrency then
+  elsif p_type.concurrency is not null and tasks.count_running(p_type.table_id, p_type.concurrency) >= p_type.concurrency then
     return null;
   elsif p_type.rate_count is not null then
     return greatest(0, pg_catalog.ceil(1000 * (1 - tasks.rate_places(p_type, p_now)) * pg_catalog.date_part('epoch', p_type.rate_interval) / p_type.rate_count));
@@ -145,36 +151,37 @@ end
 $$;
 comment on function tasks.announce(regclass) is 'Wakes sleeping workers of a type at commit';
 
+-- What a key waits for writes down its going in the transaction in which it goes: whoever was held because of it is held by
+-- an acquire that saw it, so one that comes after the commit finds both (0017). Nobody waits for anybody here.
 create function tasks.free_room() returns trigger
 language plpgsql volatile
 as $$
 declare
-  v_type tasks.types;
-  v_keys text[];
+  v_type  tasks.types;
+  v_freed bigint := 0;
+  v_keys  bigint;
 begin
   select y.* into v_type from tasks.types y where y.table_id = tg_relid::regclass;
-  if not found or not v_type.limited then
+  if not found then
     return null;
   end if;
-  if v_type.key_columns is not null then
+  if v_type.concurrency is not null then
     if tg_op = 'DELETE' then
-      execute pg_catalog.format('select pg_catalog.array_agg(distinct k order by k) from (select %s as k from gone o
-        where o.finished_at is null and o.failed_at is null and not o.canceled and (o.started_at is not null or o.execution_count > 0)) s
-        where k is not null', tasks.key_of(v_type, 'o'))
-      into v_keys;
+      v_freed := (select pg_catalog.count(*) from gone o where tasks.is_running(o.started_at, o.finished_at, o.failed_at, o.canceled));
     else
-      execute pg_catalog.format('select pg_catalog.array_agg(distinct k order by k) from (select %s as k from old_rows o join new_rows n on n.id = o.id
-        where o.started_at is not null and o.finished_at is null and o.failed_at is null and not o.canceled and not tasks.is_running(n.started_at, n.finished_at, n.failed_at, n.canceled)
-          or o.execution_count > 0 and o.finished_at is null and o.failed_at is null and not o.canceled and (n.canceled or n.execution_count = 0)) s
-        where k is not null', tasks.key_of(v_type, 'o'))
-      into v_keys;
+      v_freed := (select pg_catalog.count(*) from old_rows o join new_rows n on n.id = o.id
+        where tasks.is_running(o.started_at, o.finished_at, o.failed_at, o.canceled)
+          and not tasks.is_running(n.started_at, n.finished_at, n.failed_at, n.canceled));
     end if;
-    if v_keys is null and v_type.concurrency is null then
-      return null;
-    end if;
-    perform tasks.admit_next(v_type, v_keys);
   end if;
-  perform tasks.announce(v_type.table_id);
+  if v_type.key_columns is not null then
+    execute tasks.source_of_freed(v_type, tg_op) using v_type.table_id;
+    get diagnostics v_keys = row_count;
+    v_freed := v_freed + v_keys;
+  end if;
+  if v_freed > 0 then
+    perform tasks.announce(v_type.table_id);
+  end if;
   return null;
 end
 $$;
@@ -183,17 +190,65 @@ comment on function tasks.free_room() is 'Trigger on the table of a limited type
 create function tasks.check_limit_triggers(p_type tasks.types) returns table (remedy text)
 language sql stable
 as $$
-  select case when w.wanted then
-      pg_catalog.format('create trigger %I %s for each statement execute function tasks.free_room()', g.name, pg_catalog.format(g.event, tasks.quoted(p_type.table_id)))
+  select case when g.wanted then
+      pg_catalog.format('create trigger %I %s', g.name, pg_catalog.format(g.event, tasks.quoted(p_type.table_id)))
     else pg_catalog.format('drop trigger %I on %s', g.name, tasks.quoted(p_type.table_id)) end
   from (values
-    ('pg_tasks_room_update', 'after update on %s referencing old table as old_rows new table as new_rows'),
-    ('pg_tasks_room_delete', 'after delete on %s referencing old table as gone')
-  ) as g (name, event)
-  cross join lateral (select p_type.concurrency is not null or p_type.key_columns is not null) as w (wanted)
-  where w.wanted is distinct from exists (select from pg_catalog.pg_trigger t where t.tgrelid = p_type.table_id and t.tgname = g.name)
+    ('pg_tasks_room_update', 'after update on %s referencing old table as old_rows new table as new_rows for each statement execute function tasks.free_room()',
+      p_type.concurrency is not null or p_type.key_columns is not null),
+    ('pg_tasks_room_delete', 'after delete on %s referencing old table as gone for each statement execute function tasks.free_room()',
+      p_type.concurrency is not null or p_type.key_columns is not null),
+    ('pg_tasks_unhold', 'before update on %s for each row when (old.held and new.held) execute function tasks.unhold()',
+      p_type.key_columns is not null)
+  ) as g (name, event, wanted)
+  where g.wanted is distinct from exists (select from pg_catalog.pg_trigger t where t.tgrelid = p_type.table_id and t.tgname = g.name)
 $$;
 comment on function tasks.check_limit_triggers(tasks.types) is 'Statements that give a type''s table the triggers that its limits need, or take them away';
+
+-- A name that is legible, below 63 bytes, and another for other columns.
+create function tasks.index_name(p_kind text, p_type tasks.types, p_columns text[]) returns text
+language sql immutable
+as $$
+  select pg_catalog.concat('pg_tasks_', p_kind, '_', pg_catalog.left(pg_catalog.regexp_replace(p_type.function_name, '[^a-zA-Z0-9_]', '', 'g'), 30),
+    '_', pg_catalog.left(pg_catalog.md5(p_type.function_name || p_columns::text), 8))
+$$;
+comment on function tasks.index_name(text, tasks.types, text[]) is 'Name of an index that a feature gives a task table';
+
+create function tasks.check_columns(p_verb text, p_table regclass, p_columns text[], p_hint text) returns void
+language plpgsql stable
+as $$
+declare
+  v_amiss text;
+begin
+  if pg_catalog.cardinality(p_columns) = 0 then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: columns must not be empty', p_verb), p_hint);
+  elsif pg_catalog.array_ndims(p_columns) > 1 or pg_catalog.array_position(p_columns, null) is not null
+    or (select pg_catalog.count(distinct c) from pg_catalog.unnest(p_columns) c) < pg_catalog.cardinality(p_columns)
+  then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: columns must be different names, not %s', p_verb, p_columns), p_hint);
+  end if;
+  select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') into v_amiss from pg_catalog.unnest(p_columns) c
+  where not exists (select from pg_catalog.pg_attribute a where a.attrelid = p_table and a.attname = c and a.attnum > 0 and not a.attisdropped);
+  if v_amiss is not null then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: columns: %s has no column %s', p_verb, p_table, v_amiss), p_hint);
+  end if;
+  -- What the queue writes during a task's life is no property of the task.
+  select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') into v_amiss from pg_catalog.unnest(p_columns) c
+  where c in ('id', 'planned_to', 'started_at', 'finished_at', 'execution_count', 'canceled', 'comment', 'run_token', 'run_worker', 'run_until',
+    'lost_count', 'held', 'failed_at', 'canceled_at', 'failure_reason', 'last_error');
+  if v_amiss is not null then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: columns: the queue itself writes %s', p_verb, v_amiss), p_hint);
+  end if;
+  select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ') into v_amiss
+  from pg_catalog.pg_attribute a
+  where a.attrelid = p_table and a.attname = any (p_columns)
+    and pg_catalog.format_type(a.atttypid, null) in ('json', 'xml', 'point', 'box', 'polygon', 'path', 'line', 'lseg', 'circle');
+  if v_amiss is not null then
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: columns: values of %s can''t be compared', p_verb, v_amiss), p_hint);
+  end if;
+end
+$$;
+comment on function tasks.check_columns(text, regclass, text[], text) is 'Refuses columns that a table hasn''t, or that can''t make two tasks alike';
 
 create function tasks.find_registered(p_verb text, p_schema text, p_table text) returns tasks.types
 language plpgsql volatile
@@ -203,8 +258,8 @@ declare
 begin
   perform pg_catalog.pg_advisory_xact_lock(1886415980, 1);
   v_type := tasks.find_type(p_schema, p_table);
-  if v_type.table_id is null then
-    perform tasks.refuse('TQ004', pg_catalog.format('%s: %I.%I is not registered', p_verb, p_schema, p_table), 'Call tasks.register(schema, table).');
+  if v_type.table_id is null or tasks.quoted(v_type.table_id) is null then
+    perform tasks.refuse('TQ004', pg_catalog.format('%s: %s.%s is not registered', p_verb, coalesce(pg_catalog.quote_ident(p_schema), 'NULL'), coalesce(pg_catalog.quote_ident(p_table), 'NULL')), 'Call tasks.register(schema, table).');
   end if;
   return v_type;
 end
@@ -247,6 +302,8 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('limit_concurrency: concurrency must be at least 1, not %s', $3), 'NULL: no limit; tasks.pause stops a type.');
   end if;
   v_type.concurrency := $3;
+  -- Decisions that are under way end first.
+  perform pg_catalog.pg_advisory_xact_lock(1886415985, v_type.table_id::oid::integer);
   perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(c.remedy) from tasks.check_limit_triggers(v_type) c));
   update tasks.types y set concurrency = $3 where y.table_id = v_type.table_id;
   perform tasks.announce(v_type.table_id);
@@ -261,12 +318,21 @@ as $$
 declare
   v_type tasks.types := tasks.find_registered('limit_rate', $1, $2);
 begin
-  if $3 < 1 or $5 < 1 then
-    perform tasks.refuse('TQ003', 'limit_rate: rate and burst must be at least 1', 'rate NULL: no limit.');
-  elsif $3 is not null and ($4 is null or $5 is null or $4 <= interval '0') then
-    perform tasks.refuse('TQ003', 'limit_rate: per must be positive, and burst must not be NULL');
+  if $3 < 1 then
+    perform tasks.refuse('TQ003', pg_catalog.format('limit_rate: rate must be at least 1, not %s', $3), 'NULL: no limit; tasks.pause stops a type.');
+  elsif $3 is not null and ($5 is null or $5 < 1) then
+    perform tasks.refuse('TQ003', pg_catalog.format('limit_rate: burst must be at least 1, not %s', coalesce($5::text, 'NULL')));
+  elsif $3 is not null and ($4 is null or $4 = interval '0') then
+    perform tasks.refuse('TQ003', pg_catalog.format('limit_rate: per must be positive, not %s', coalesce($4::text, 'NULL')));
   end if;
   perform tasks.check_interval('limit_rate: per', $4);
+  if (v_type.rate_count, v_type.rate_interval, v_type.rate_burst) is not distinct from
+    ($3, case when $3 is not null then tasks.elapsed($4) end, case when $3 is not null then $5 end)
+  then
+    return;
+  end if;
+  -- Decisions that are under way end first.
+  perform pg_catalog.pg_advisory_xact_lock(1886415985, v_type.table_id::oid::integer);
   update tasks.types y set rate_count = $3, rate_interval = case when $3 is not null then tasks.elapsed($4) end,
     rate_burst = case when $3 is not null then $5 end
   where y.table_id = v_type.table_id;

@@ -47,7 +47,7 @@ function place({ name }) {
 
 /** Called by users although their arguments are named `p_…`, as those of functions inside are, or have no names. */
 const TO_CALL =
-  /^(adopt|backoff|clock|count_states|describe|elapsed|enqueue|failed_tasks|is_running|maintain|refresh|reset_failed|state|upgrade)$/
+  /^(adopt|backoff|begin_step|clock|count_states|describe|elapsed|enqueue|failed_tasks|idempotency_key|is_running|maintain|mark_step|refresh|reset_failed|state|upgrade)$/
 
 async function functions(client) {
   const { rows } = await client.query(

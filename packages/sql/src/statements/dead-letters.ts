@@ -14,9 +14,15 @@ export interface FailedTask {
 }
 
 export interface FailedTasksOptions {
-  /** @defaultValue 100 */
+  /**
+   * Most tasks of a page.
+   * @defaultValue 100
+   */
   readonly limit?: number | undefined
-  /** For the next page: `cursor` of the last task. */
+  /**
+   * For the next page: `cursor` of the last task.
+   * @defaultValue the newest are given
+   */
   readonly before?: string | undefined
 }
 
@@ -40,6 +46,10 @@ export async function failedTasks(
 export interface ResetFailedOptions {
   /** A SQL condition on the table's columns (alias `t`); your own text, never a user's input. @defaultValue all */
   readonly where?: string | undefined
+  /**
+   * Most tasks, the oldest first.
+   * @defaultValue no limit
+   */
   readonly maxNum?: number | undefined
   /** Only counts them. @defaultValue false */
   readonly preview?: boolean | undefined

@@ -31,7 +31,7 @@ create table tasks.schedules (
   starts_at       timestamptz,
   ends_at         timestamptz,
   max_runs        integer,
-  origin          text not null default 'sql',
+  origin          text not null default 'api',
   revision        integer not null default 1,
   planned         boolean not null default false,
   plan_after      timestamptz not null default pg_catalog.clock_timestamp(),
@@ -48,7 +48,7 @@ create table tasks.schedules (
   constraint schedules_anchor check (every is null or anchor is not null),
   constraint schedules_catch_up check (catch_up in ('none', 'latest', 'all')),
   constraint schedules_overlap check (overlap in ('allow', 'skip', 'buffer_one')),
-  constraint schedules_origin check (origin in ('code', 'sql')),
+  constraint schedules_origin check (origin in ('code', 'api')),
   constraint schedules_planned check (planned or next_at is null),
   constraint schedules_next_at check (next_at = pg_catalog.date_trunc('milliseconds', next_at, 'UTC'))
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
@@ -69,7 +69,7 @@ comment on column tasks.schedules.jitter is 'Each task is put off by up to this,
 comment on column tasks.schedules.starts_at is 'No occurrence earlier; NULL: no limit';
 comment on column tasks.schedules.ends_at is 'No occurrence later; NULL: no limit';
 comment on column tasks.schedules.max_runs is 'Finished after so many occurrences; NULL: no limit';
-comment on column tasks.schedules.origin is 'Who wrote it: code (a worker that declares it) or sql';
+comment on column tasks.schedules.origin is 'Who wrote it: code (a worker declares it) or api (somebody called tasks.schedule)';
 comment on column tasks.schedules.revision is 'Counts changes of when it is due';
 comment on column tasks.schedules.planned is 'Whether next_at was computed for this revision';
 comment on column tasks.schedules.plan_after is 'While unplanned: its first occurrence is the first after this';
@@ -297,8 +297,8 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: ends_at (%s) is earlier than starts_at (%s)', p_schedule.ends_at, p_schedule.starts_at));
   elsif p_schedule.max_runs < 1 then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: max_runs must be at least 1, not %s', p_schedule.max_runs));
-  elsif p_schedule.origin not in ('code', 'sql') then
-    perform tasks.refuse('TQ003', pg_catalog.format('schedule: origin must be code or sql, not %L', p_schedule.origin));
+  elsif p_schedule.origin not in ('code', 'api') then
+    perform tasks.refuse('TQ003', pg_catalog.format('schedule: origin must be code or api, not %L', p_schedule.origin));
   elsif p_schedule.catch_up_window is null or p_schedule.grace is null or p_schedule.jitter is null then
     perform tasks.refuse('TQ003', 'schedule: catch_up_window, grace and jitter must not be NULL');
   end if;
@@ -326,7 +326,7 @@ create function tasks.schedule(
   starts_at timestamptz default null,
   ends_at timestamptz default null,
   max_runs integer default null,
-  origin text default 'sql',
+  origin text default 'api',
   options jsonb default null
 ) returns text
 language plpgsql volatile
@@ -358,7 +358,7 @@ begin
   v_new.starts_at := pg_catalog.date_trunc('milliseconds', $14, 'UTC');
   v_new.ends_at := pg_catalog.date_trunc('milliseconds', $15, 'UTC');
   v_new.max_runs := $16;
-  v_new.origin := coalesce($17, 'sql');
+  v_new.origin := coalesce($17, 'api');
   perform tasks.check_schedule(v_new);
   perform tasks.check_schedule_columns(v_new.table_id, v_new.columns);
 
@@ -482,7 +482,7 @@ begin
 end
 $$;
 comment on function tasks.remove_undeclared_schedules(text[], text) is
-  'Removes schedules that code wrote, whose key begins with key_prefix and is not among the declared ones; returns their keys';
+  'Removes schedules that workers declared, whose key begins with key_prefix and is not among the declared ones; returns their keys';
 
 create function tasks.pause_schedule(key text, reason text default null) returns void
 language plpgsql volatile

@@ -17,8 +17,10 @@ declare
   v_due   tasks.schedules[];
   v_newer tasks.schedules[];
 begin
-  -- For the rest of the transaction: nothing that a user's table makes it wait for may silence the other schedules.
-  perform pg_catalog.set_config('lock_timeout', '200ms', true), pg_catalog.set_config('statement_timeout', '5s', true);
+  -- For the rest of the transaction: nothing that a user's table makes it wait for, and no scheduler that is suspended or cut
+  -- off while it holds them, may silence schedules.
+  perform pg_catalog.set_config('lock_timeout', '200ms', true), pg_catalog.set_config('statement_timeout', '5s', true),
+    pg_catalog.set_config('idle_in_transaction_session_timeout', '5s', true);
   return query
     select s, v_now from tasks.schedules s
     where s.paused_at is null and not s.planned and s.key <> all (p_except)
@@ -189,6 +191,9 @@ begin
       outcome := 'overtaken';
       return;
     end if;
+    if v_schedule.table_id::pg_catalog.oid::text = pg_catalog.current_setting('pg_tasks.locked_table', true) then
+      raise lock_not_available using message = pg_catalog.format('%s is locked', tasks.quoted(v_schedule.table_id));
+    end if;
     enqueued := coalesce(pg_catalog.cardinality(tasks.enqueue_occurrences(v_schedule, p_occurrences, p_triggers)), 0);
     -- A deferred constraint would fail the commit, and with it the whole pass.
     set constraints all immediate;
@@ -199,6 +204,10 @@ begin
       outcome := 'failed';
       enqueued := 0;
       error := sqlerrm;
+      if sqlstate = '55P03' then
+        -- The other schedules of this table needn't wait for it too.
+        perform pg_catalog.set_config('pg_tasks.locked_table', v_schedule.table_id::pg_catalog.oid::text, true);
+      end if;
       update tasks.schedules s set last_error = fire_schedule.error where s.key = p_key and s.revision = p_revision;
     when operator_intervention then
       raise;

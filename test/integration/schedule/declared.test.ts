@@ -1,4 +1,4 @@
-import { removeUndeclaredSchedules, type ScheduleOptions } from '@pg-tasks/client'
+import { removeUndeclaredSchedules, type ScheduleOptions, schedule } from '@pg-tasks/client'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startProxy } from '../../support/proxy.js'
 import { waitFor } from '../../support/wait-for.js'
@@ -100,25 +100,26 @@ describe('schedules that are no longer declared', () => {
     await scheduling.pool.query(
       `select tasks.schedule('shop.by sql', 'tasks', 'tick', every => '1 h', columns => '{"note": ""}')`,
     )
+    await schedule(scheduling.pool, tick, { key: 'shop.by call', everyMs: 3_600_000 }, { note: '' })
     const { worker } = await declare(['shop.a', 'shop.b', 'mail.a'])
     await worker.stop()
   })
 
-  it('are removed on request, but for what SQL wrote', async () => {
+  it('are removed on request, but for what was written by a call', async () => {
     await declare(['shop.a', 'shop.c'], ({ worker }) => worker.removeUndeclaredSchedules())
-    expect(await keys()).toEqual(['shop.a', 'shop.by sql', 'shop.c'])
+    expect(await keys()).toEqual(['shop.a', 'shop.by call', 'shop.by sql', 'shop.c'])
   })
 
   it('are removed only where their names begin so', async () => {
     await declare(['shop.a'], ({ worker }) => worker.removeUndeclaredSchedules({ keyPrefix: 'shop.' }))
-    expect(await keys()).toEqual(['mail.a', 'shop.a', 'shop.by sql'])
+    expect(await keys()).toEqual(['mail.a', 'shop.a', 'shop.by call', 'shop.by sql'])
   })
 
   it('can be removed without a worker', async () => {
     expect(await removeUndeclaredSchedules(scheduling.pool, ['shop.b'], { keyPrefix: 'shop.' })).toEqual(['shop.a'])
     expect(await removeUndeclaredSchedules(scheduling.pool, ['shop.b'], { keyPrefix: 'shop.' })).toEqual([])
     expect(await removeUndeclaredSchedules(scheduling.pool, [])).toEqual(['mail.a', 'shop.b'])
-    expect(await keys()).toEqual(['shop.by sql'])
+    expect(await keys()).toEqual(['shop.by call', 'shop.by sql'])
   })
 })
 

@@ -90,7 +90,7 @@ describe('from psql it is refused', () => {
     [`every => '1 h', grace => null`, 'grace and jitter must not be NULL'],
     [`every => '1 h', jitter => '-1 s'`, 'jitter must not be negative'],
     [`every => '1 h', catch_up_window => '1001 years'`, 'catch_up_window must be at most 1000 years'],
-    [`every => '1 h', origin => 'me'`, 'origin must be code or sql'],
+    [`every => '1 h', origin => 'me'`, 'origin must be code or api'],
   ])('with the argument named: %s', async (settings, message) => {
     expect(await refusalOf(plainSchedule(settings))).toMatchObject({
       code: 'TQ003',

@@ -19,12 +19,7 @@ async function startWorkerAt(instant: string, timing: { cron: string } | { every
   recorded.worker.schedule(tick, { key: 'tick', ...timing }, { note: 'tick' })
   recorded.running = recorded.worker.run()
   await recorded.seen('ready')
-  // Once it has planned another schedule, it has handled what was due.
-  await scheduling.pool.query(
-    `select tasks.schedule('probe', 'tasks', 'tick', cron => '@yearly', columns => '{"note": ""}')`,
-  )
-  await waitFor(async () => (await scheduling.row('probe'))?.state === 'active')
-  await scheduling.pool.query(`select tasks.unschedule('probe')`)
+  await scheduling.untilWorkersSleep()
   return recorded
 }
 

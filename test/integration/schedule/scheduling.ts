@@ -5,6 +5,7 @@ import { handleSchedules, type PassResult } from '../../../packages/client/src/s
 import { replanSchedules } from '../../../packages/client/src/schedule/replan-schedules.js'
 import { createTaskType } from '../../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
+import { waitFor } from '../../support/wait-for.js'
 import { taskOf } from '../worker/start-worker.js'
 
 /** The columns of the task type of these tests. */
@@ -71,6 +72,15 @@ export class Scheduling {
   /** Schedulers that sleep look at the clock. */
   async wake(): Promise<void> {
     await this.pool.query(`notify pg_tasks_control, 'schedules'`)
+  }
+
+  /** Workers that have been started have handled what was due, and sleep: they have planned another schedule. */
+  async untilWorkersSleep(): Promise<void> {
+    await this.pool.query(
+      `select tasks.schedule('probe', 'tasks', 'tick', cron => '@yearly', columns => '{"note": ""}')`,
+    )
+    await waitFor(async () => (await this.row('probe')).state === 'active', { timeoutMs: 10_000 })
+    await this.pool.query(`select tasks.unschedule('probe')`)
   }
 
   /** Writes a schedule of ticks and has it planned. */

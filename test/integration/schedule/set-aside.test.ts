@@ -184,6 +184,25 @@ describe('what may pass keeps a schedule due, and the others do not wait', () =>
     expect(await scheduling.row('s3')).toMatchObject({ last_error: null })
   })
 
+  it('a table that is locked, of which many schedules are due', async () => {
+    await scheduling.pool.query(
+      `select tasks.schedule('also ' || n, 'tasks', 'faulty', every => '1 min', anchor => '2027-01-01 00:00+00', columns => '{"amount": 5}')
+       from generate_series(1, 54) n`,
+    )
+    const owner = await scheduling.database.client()
+    await owner.query('begin; lock table tasks.faulty in access exclusive mode')
+    await scheduling.stopClockAt('2027-01-01T10:00:00Z')
+    const { fired, failed } = await scheduling.pass()
+    // Each of them would wait 200 ms, and two seconds are what a pass has.
+    expect(failed).toHaveLength(55)
+    expect(new Set(failed.map(({ error }) => error))).toEqual(
+      new Set(['canceling statement due to lock timeout', 'tasks.faulty is locked']),
+    )
+    expect(fired).toHaveLength(4)
+    await owner.query('rollback')
+    expect((await scheduling.pass()).fired).toHaveLength(55)
+  })
+
   it.each([
     ['a deadlock', '40P01'],
     ['a foreign server that is away', '08001'],
@@ -228,5 +247,17 @@ describe('what may pass keeps a schedule due, and the others do not wait', () =>
     await scheduling.wake()
     await waitFor(async () => (await scheduling.enqueued()).length === 4, { timeoutMs: 45_000 })
     expect(await scheduling.row('s3')).toMatchObject({ state: 'active', runs: '0' })
+  })
+})
+
+describe('a scheduler that is suspended or cut off in the middle of a pass', () => {
+  it('holds its schedules for five seconds at most', async () => {
+    await scheduling.stopClockAt('2027-01-01T10:00:00Z')
+    const pass = await scheduling.startPass()
+    expect(pass.due).toHaveLength(5)
+    expect((await scheduling.pass()).fired).toEqual([])
+    await waitFor(async () => (await scheduling.pass()).fired.length > 0, { timeoutMs: 10_000 })
+    expect(await scheduling.enqueued('s1')).toEqual(['01-01T10:00 schedule'])
+    await expect(pass.write()).rejects.toThrow()
   })
 })

@@ -49,6 +49,7 @@ export function resolveSchedule<Own extends Columns>(
   task: Task<Own>,
   options: ScheduleOptions,
   columns: ScheduledColumns<Own>,
+  origin: NewSchedule['origin'],
 ): NewSchedule {
   for (const option of Object.keys(options)) {
     if (!KNOWN.has(option)) refuse(option, undefined, `there is no such option; there are ${[...KNOWN].join(', ')}`)
@@ -57,5 +58,13 @@ export function resolveSchedule<Own extends Columns>(
   if (typeof key !== 'string' || key === '' || key.includes('\u0000')) refuse('key', key, 'give the schedule a name')
   if (!OVERLAP.includes(overlap)) refuse('overlap', overlap, `give one of ${OVERLAP.join(', ')}`)
   const { schema, table } = task.options
-  return { ...resolveScheduleTiming(options), key, overlap, schema, table, columns: columns as NewSchedule['columns'] }
+  return {
+    ...resolveScheduleTiming(options),
+    key,
+    overlap,
+    schema,
+    table,
+    columns: columns as NewSchedule['columns'],
+    origin,
+  }
 }

@@ -18,6 +18,7 @@ const TASKS_OF_SINGLE = 20
 
 /** How often next occurrences are compared with the rules of the zones, in milliseconds: another worker may know newer ones. */
 const REPLAN_EVERY_MS = 3_600_000
+const REPLAN_AGAIN_MS = 30_000
 
 /** The wait when something is due and another scheduler holds it, or an open transaction. */
 const HELD = { baseMs: 5, maxMs: 1_000 }
@@ -136,11 +137,17 @@ export class Scheduler {
     return Math.min(dueMs, this.#postponed.nextInMs(), this.#replanAt - performance.now(), this.#longestSleepMs)
   }
 
+  /** What goes wrong here doesn't keep schedules that are due waiting. */
   async #replan(): Promise<void> {
     if (this.#tzdata === null || performance.now() < this.#replanAt) return
-    const refused = await replanSchedules(this.#session, this.#tzdata, this.#stopping.signal)
-    for (const schedule of refused) this.#listener.onRefused(schedule)
-    this.#replanAt = performance.now() + REPLAN_EVERY_MS
+    try {
+      const refused = await replanSchedules(this.#session, this.#tzdata, this.#stopping.signal)
+      for (const schedule of refused) this.#listener.onRefused(schedule)
+      this.#replanAt = performance.now() + REPLAN_EVERY_MS
+    } catch (error) {
+      this.#failures.failed('zones', { error: describeThrown(error) }, 'Schedules could not be planned anew')
+      this.#replanAt = performance.now() + REPLAN_AGAIN_MS
+    }
   }
 
   #report({ fired, failed, refused }: PassResult): void {

@@ -39,7 +39,7 @@ export async function schedule<Own extends Columns>(
   options: ScheduleOptions,
   columns: ScheduledColumns<Own>,
 ): Promise<ScheduleState> {
-  const resolved = resolveSchedule(task, options, columns)
+  const resolved = resolveSchedule(task, options, columns, 'api')
   return ask(connection, (queryable) => upsertSchedule(queryable, resolved))
 }
 

@@ -158,7 +158,7 @@ export class Worker {
    * @throws InvalidOptionError if an option can't be used. What only the database knows (columns) makes `run()` reject.
    */
   schedule<Own extends Columns>(task: Task<Own>, options: ScheduleOptions, columns: ScheduledColumns<Own>): this {
-    this.#schedules.declare(resolveSchedule(task, options, columns))
+    this.#schedules.declare(resolveSchedule(task, options, columns, 'code'))
     return this
   }
 

@@ -10,8 +10,8 @@ export interface StoredSchedule extends ScheduleRow {
   readonly overlap: 'allow' | 'skip' | 'buffer_one'
   readonly jitterMs: number
   readonly state: ScheduleState
-  /** Who wrote it: `code` is a worker that declares it. */
-  readonly origin: 'code' | 'sql'
+  /** Who wrote it: `code` is a worker that declares it, `api` a call. */
+  readonly origin: 'code' | 'api'
   readonly lastAt: Date | null
   /** How late the last occurrence was handled; null if none was, or that was long ago. */
   readonly lagMs: number | null

@@ -19,6 +19,8 @@ export interface NewSchedule {
   readonly startsAt: Date | null
   readonly endsAt: Date | null
   readonly maxRuns: number | null
+  /** `code`: a worker declares it, and may remove it when it no longer does; `api`: it was written by a call. */
+  readonly origin: 'code' | 'api'
 }
 
 /** State of a schedule: `unplanned` until a worker has computed its first occurrence. */
@@ -31,7 +33,7 @@ export async function upsertSchedule(connection: Queryable, schedule: NewSchedul
     `select tasks.schedule($1::text, $2::text, $3::text, cron => $4::text, every => ${milliseconds(5)}, columns => $6::jsonb,
        timezone => $7::text, catch_up => $8::text, catch_up_window => ${milliseconds(9)}, grace => ${milliseconds(10)},
        overlap => $11::text, jitter => ${milliseconds(12)}, anchor => $13::timestamptz, starts_at => $14::timestamptz,
-       ends_at => $15::timestamptz, max_runs => $16::integer, origin => 'code') as state`,
+       ends_at => $15::timestamptz, max_runs => $16::integer, origin => $17::text) as state`,
     [
       schedule.key,
       schedule.schema,
@@ -49,6 +51,7 @@ export async function upsertSchedule(connection: Queryable, schedule: NewSchedul
       schedule.startsAt,
       schedule.endsAt,
       schedule.maxRuns,
+      schedule.origin,
     ],
   )
   return (result.rows[0] as { state: ScheduleState }).state

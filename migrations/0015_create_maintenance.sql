@@ -1,7 +1,7 @@
 -- 0015_create_maintenance: retention by itself.
 --
--- Flow: maintain cleans each type's ended tasks past its storage_time, the ledger, marks of dropped tables and the leases of
--- workers that are gone, in bounded batches from an index. Workers call it now and then; pg_cron may as well. One call at a
+-- Flow: maintain cleans each type's ended tasks past its storage_time, the ledger, marks of dropped tables, the leases of
+-- workers that are gone and the history, in bounded batches from an index. Workers call it now and then; pg_cron may as well. One call at a
 -- time in a database: others return at once.
 -- Lock order: the maintenance lock (advisory, transaction), then rows of one table after the other, skip locked.
 
@@ -77,11 +77,12 @@ create function tasks.maintain(p_max_num bigint default 10000) returns table (wh
 language plpgsql volatile
 as $$
 declare
-  v_type   tasks.types;
-  v_left   bigint := p_max_num;
-  v_kept   record;
-  v_before timestamptz;
-  v_table  regclass := '0'::regclass;
+  v_type         tasks.types;
+  v_left         bigint := p_max_num;
+  v_kept         record;
+  v_before       timestamptz;
+  v_table        regclass := '0'::regclass;
+  v_lock_timeout text := pg_catalog.current_setting('lock_timeout');
 begin
   if p_max_num is null or p_max_num < 1 then
     perform tasks.refuse('TQ003', 'maintain: p_max_num must be at least 1');
@@ -206,13 +207,30 @@ begin
     where y.key_columns is not null and tasks.quoted(y.table_id) is not null and tasks.may_delete(y.table_id)
     order by y.table_id
   loop
-    perform tasks.admit_stranded(v_type);
+    begin
+      perform tasks.admit_stranded(v_type);
+    exception
+      when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available then
+        raise;
+      when others then
+        raise warning 'held tasks of % could not be looked through: %', tasks.quoted(v_type.table_id), sqlerrm;
+    end;
   end loop;
 
-  deleted := tasks.maintain_history();
-  if deleted > 0 then
-    what := 'tasks.attempts';
-    return next;
+  -- Partitions of the history (0020). Its writers wait behind whoever waits for this lock: so not for long, and last.
+  if pg_catalog.has_function_privilege('tasks.maintain_history()', 'execute') then
+    begin
+      perform pg_catalog.set_config('lock_timeout', '100ms', true);
+      deleted := tasks.maintain_history();
+      if deleted > 0 then
+        what := 'tasks.attempts';
+        return next;
+      end if;
+    exception
+      when lock_not_available then
+        null; -- another time
+    end;
+    perform pg_catalog.set_config('lock_timeout', v_lock_timeout, true);
   end if;
 end
 $$;

@@ -35,11 +35,21 @@ export function bigintAsText(_key: string, value: unknown): unknown {
 function localTimestamp(date: Date): string {
   if (Number.isNaN(date.getTime())) throw new RangeError('A Date in the columns of a task is invalid.')
   const two = (part: number): string => String(part).padStart(2, '0')
-  const offset = -date.getTimezoneOffset()
-  const sign = offset < 0 ? '-' : '+'
-  const zone = `${sign}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`
+  const offset = offsetSeconds(date)
+  const [hours, minutes, seconds] = [offset / 3600, (offset / 60) % 60, offset % 60].map((part) =>
+    two(Math.floor(Math.abs(part))),
+  )
+  const zone = `${offset < 0 ? '-' : '+'}${hours}:${minutes}${seconds === '00' ? '' : `:${seconds}`}`
   const year = date.getFullYear()
   const day = `${String(year > 0 ? year : 1 - year).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
   return `${day} ${time}${zone}${year > 0 ? '' : ' BC'}`
+}
+
+/** To the second, which `getTimezoneOffset` isn't: before there was a standard time, zones had the time of their sun. */
+function offsetSeconds(date: Date): number {
+  const local = new Date(0)
+  local.setUTCFullYear(date.getFullYear(), date.getMonth(), date.getDate())
+  local.setUTCHours(date.getHours(), date.getMinutes(), date.getSeconds(), date.getMilliseconds())
+  return Math.round((local.getTime() - date.getTime()) / 1000)
 }

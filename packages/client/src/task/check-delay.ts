@@ -13,6 +13,16 @@ export function checkDelay(delayMs: number | undefined): void {
   )
 }
 
+/** @throws InvalidArgumentError unless it says at most once when new tasks are due */
+export function checkDueTime(
+  tasks: ReadonlyArray<{ readonly planned_to?: unknown }>,
+  delayMs: number | undefined,
+): void {
+  checkDelay(delayMs)
+  if (delayMs === undefined || tasks.every((task) => task.planned_to === undefined)) return
+  throw new InvalidArgumentError('delayMs', 'is given besides planned_to: give one of them.')
+}
+
 /** @throws InvalidArgumentError unless it says at most once when the task runs again */
 export function checkRetryTime(options: {
   readonly delayMs?: number | undefined

@@ -26,7 +26,7 @@ import {
 } from '@pg-tasks/sql'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
-import { checkDelay, checkRetryTime } from './check-delay.js'
+import { checkDueTime, checkRetryTime } from './check-delay.js'
 import type { Claimed, Columns, NewTask } from './claimed.js'
 import { type HeldRun, runsOf, type SettledByHandler } from './held-runs.js'
 import { snakeCase } from './snake-case.js'
@@ -97,7 +97,7 @@ export abstract class Task<Own extends Columns = object> {
       const outcomes = await this.enqueueUnique(connection, tasks, { onConflict, delayMs })
       return outcomes.map(({ id }) => id)
     }
-    checkDelay(delayMs)
+    checkDueTime(tasks, delayMs)
     return this.#ask(connection, (queryable) => enqueueMany(queryable, this.options, tasks, { delayMs }))
   }
 
@@ -110,7 +110,7 @@ export abstract class Task<Own extends Columns = object> {
     tasks: ReadonlyArray<NewTask<Own>>,
     options: { readonly onConflict: OnConflict; readonly delayMs?: number | undefined },
   ): Promise<EnqueueOutcome[]> {
-    checkDelay(options.delayMs)
+    checkDueTime(tasks, options.delayMs)
     return this.#ask(connection, (queryable) => enqueueUnique(queryable, this.options, tasks, options))
   }
 

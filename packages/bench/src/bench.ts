@@ -84,7 +84,7 @@ export class Bench {
       ...scenario,
       date: new Date().toISOString(),
       quick: this.options.quick,
-      rounds: this.options.rounds,
+      rounds: Math.max(...measured.rows.map((row) => row.values[measured.bars]?.length ?? 0)),
       machine: describeMachine(),
       versions: { ...versions(), PostgreSQL: this.server.version },
       server: this.server.settings,
@@ -117,14 +117,22 @@ function keyOf({ key, participant }: Entry): string {
 }
 
 function rowOf(entry: Entry, runs: readonly Values[]): ResultRow {
-  const { label, settings } = configurationOf(entry.participant)
+  const { participant } = entry
+  const { label, settings } = configurationOf(participant)
   const values: Partial<Record<MetricName, number[]>> = {}
   for (const run of runs) {
     for (const [metric, value] of Object.entries(run) as Array<[MetricName, number]>) {
       values[metric] = [...(values[metric] ?? []), value]
     }
   }
-  return { key: keyOf(entry), label: entry.label ?? label, settings, values }
+  return {
+    key: keyOf(entry),
+    label: entry.label ?? label,
+    peer: participant.peer,
+    participant: label,
+    settings,
+    values,
+  }
 }
 
 function describe(values: Values, metrics: readonly MetricName[]): string {

@@ -1,10 +1,14 @@
+import { join } from 'node:path'
 import { Bench } from './bench.js'
 import { readOptions, USAGE } from './options.js'
-import { writeResults } from './report/result-file.js'
+import { writeDocs } from './report/docs-page.js'
+import { readResults, writeResults } from './report/result-file.js'
 import { aimsOf, alignTable, tableOf } from './report/table.js'
 import type { ScenarioResult } from './results.js'
 import { SCENARIOS } from './scenarios/index.js'
 import { BenchServer } from './server/bench-server.js'
+
+const DOCS = join(import.meta.dirname, '..', '..', '..', 'docs')
 
 /** The program: npm run bench. */
 const options = (() => {
@@ -29,6 +33,10 @@ async function main(): Promise<void> {
     options.scenarios.length > 0 ? options.scenarios.includes(name) : long !== true,
   )
   if (options.rounds > 0) await runAll(chosen)
+  if (options.docs && options.json !== undefined) {
+    writeDocs(DOCS, inOrder(readResults(options.json)))
+    print('docs/benchmarks.md is written.')
+  }
 }
 
 async function runAll(chosen: typeof SCENARIOS): Promise<void> {
@@ -38,6 +46,11 @@ async function runAll(chosen: typeof SCENARIOS): Promise<void> {
     const bench = new Bench(options, server, print)
     for (const scenario of chosen) {
       print(`\n${scenario.title}`)
+      const reason = scenario.unavailable?.()
+      if (reason !== undefined) {
+        print(`  left out: ${reason}`)
+        continue
+      }
       const result = bench.result(scenario, await scenario.measure(bench))
       show(result)
       if (options.json !== undefined) writeResults(options.json, [result])
@@ -54,6 +67,10 @@ async function runAll(chosen: typeof SCENARIOS): Promise<void> {
 function show(result: ScenarioResult): void {
   print(`\n${alignTable(tableOf(result))}`)
   if (result.aims.length > 0 && !result.quick) print(`\n${alignTable(aimsOf(result))}`)
+}
+
+function inOrder(results: readonly ScenarioResult[]): ScenarioResult[] {
+  return SCENARIOS.flatMap(({ name }) => results.filter((result) => result.name === name))
 }
 
 function print(line: string): void {

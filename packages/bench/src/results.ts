@@ -5,6 +5,9 @@ import type { MetricName } from './measure/metrics.js'
 export interface ResultRow {
   readonly key: string
   readonly label: string
+  /** The queue, and the name of its configuration. */
+  readonly peer: string
+  readonly participant: string
   readonly settings: string
   readonly values: Readonly<Partial<Record<MetricName, readonly number[]>>>
 }

@@ -54,6 +54,11 @@ const PG_BOSS: Record<string, PgBossConfiguration> = {
     settings: 'localConcurrency 2, batchSize 500, burstWhenBatchFull',
     work: { localConcurrency: 2, batchSize: 500, burstWhenBatchFull: true },
   },
+  steady: {
+    label: 'pg-boss, batches of 100',
+    settings: 'localConcurrency 4, batchSize 100, pollingIntervalSeconds 0.5, burstWhenBatchFull',
+    work: { localConcurrency: 4, batchSize: 100, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true },
+  },
   transactional: {
     label: 'pg-boss, transactional',
     settings: 'localConcurrency 24, batchSize 1, transactional, burstWhenReadyExceeds 1, statistics every second',

@@ -21,6 +21,7 @@ const ADD = 'select graphile_worker.add_job($1, $2::json, run_at => $3)'
 const logger = new Logger(() => () => {})
 
 export class GraphileWorker implements Peer {
+  readonly claim = 'with j%skip locked%'
   readonly #url: string
   readonly #config: GraphileConfiguration
 
@@ -84,8 +85,8 @@ export class GraphileWorker implements Peer {
       enqueue: async (mark) => {
         await utils.addJob('noop', { mark })
       },
-      enqueueMany: async (count) => {
-        await utils.addJobs(Array.from({ length: count }, (_, mark) => ({ identifier: 'noop', payload: { mark } })))
+      enqueueMany: async (marks) => {
+        await utils.addJobs(marks.map((mark) => ({ identifier: 'noop', payload: { mark } })))
       },
       enqueueIn: async (client, { mark, plannedTo }) => {
         await client.query(ADD, ['noop', JSON.stringify({ mark }), plannedTo ?? null])

@@ -50,6 +50,7 @@ class Write extends Task<Columns> {
 
 /** pg-tasks itself. */
 export class Ours implements Peer {
+  readonly claim = '%acquire_tasks_noop%'
   readonly #url: string
   readonly #config: OurConfiguration
   readonly #task = new Noop(() => {})
@@ -111,10 +112,10 @@ export class Ours implements Peer {
       enqueue: async (mark) => {
         await this.#task.enqueue(pool, { mark })
       },
-      enqueueMany: async (count) => {
+      enqueueMany: async (marks) => {
         await this.#task.enqueueMany(
           pool,
-          Array.from({ length: count }, (_, mark) => ({ mark })),
+          marks.map((mark) => ({ mark })),
         )
       },
       enqueueIn: async (client, { mark, plannedTo }) => {

@@ -8,6 +8,8 @@ export interface Peer {
   fill(count: number): Promise<void>
   /** Whether no task is left to be done. The statement holds the word `bench_`, so that it isn't counted. */
   isDrained(client: Client): Promise<boolean>
+  /** What its claiming statement looks like in pg_stat_statements, for LIKE. */
+  readonly claim: string
   /** Starts a worker. */
   work(options: WorkOptions): Promise<Working>
   /** Makes what enqueues, with this many connections at most. */
@@ -34,8 +36,8 @@ export interface Working {
 export interface Enqueuer {
   /** One task, in a transaction of its own. */
   enqueue(mark: number): Promise<void>
-  /** This many tasks by one call of the queue's bulk interface. */
-  enqueueMany(count: number): Promise<void>
+  /** A task for each mark, by one call of the queue's bulk interface. */
+  enqueueMany(marks: readonly number[]): Promise<void>
   /** One task inside the transaction that is open on this client. */
   enqueueIn(client: Client, task: NewTask): Promise<void>
   end(): Promise<void>

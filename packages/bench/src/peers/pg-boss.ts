@@ -13,6 +13,7 @@ interface Job {
 }
 
 export class PgBossPeer implements Peer {
+  readonly claim = '%FOR UPDATE OF j SKIP LOCKED%'
   readonly #url: string
   readonly #config: PgBossConfiguration
 
@@ -83,10 +84,10 @@ export class PgBossPeer implements Peer {
       enqueue: async (mark) => {
         await boss.send('noop', { mark })
       },
-      enqueueMany: async (count) => {
+      enqueueMany: async (marks) => {
         await boss.insert(
           'noop',
-          Array.from({ length: count }, (_, mark) => ({ data: { mark } })),
+          marks.map((mark) => ({ data: { mark } })),
         )
       },
       enqueueIn: async (client, { mark, plannedTo }) => {

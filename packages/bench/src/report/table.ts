@@ -1,6 +1,7 @@
 import { METRICS, type MetricName } from '../measure/metrics.js'
 import { type Summary, summarize } from '../measure/statistics.js'
 import type { ResultAim, ResultRow, ScenarioResult } from '../results.js'
+import { formatNumber } from './format-number.js'
 
 /** A scenario as lines of cells; the first line is the head. */
 export function tableOf(result: ScenarioResult): string[][] {
@@ -18,7 +19,12 @@ export function aimsOf(result: ScenarioResult): string[][] {
       const ratio = ratioOf(result, aim)
       if (ratio === undefined) return [aim.text, '–', '', 'not measured']
       const { median, min, max } = ratio
-      return [aim.text, format(median, 2), `${format(min, 2)}–${format(max, 2)}`, isMet(aim, median) ? 'met' : 'missed']
+      return [
+        aim.text,
+        formatNumber(median, 2),
+        `${formatNumber(min, 2)}–${formatNumber(max, 2)}`,
+        isMet(aim, median) ? 'met' : 'missed',
+      ]
     }),
   ]
 }
@@ -43,12 +49,8 @@ function cell(row: ResultRow, metric: MetricName): string {
   if (values === undefined) return '–'
   const { digits } = METRICS[metric]
   const { median, min, max } = summarize(values)
-  if (values.length === 1) return format(median, digits)
-  return `${format(median, digits)} (${format(min, digits)}–${format(max, digits)})`
-}
-
-function format(value: number, digits: number): string {
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  if (values.length === 1) return formatNumber(median, digits)
+  return `${formatNumber(median, digits)} (${formatNumber(min, digits)}–${formatNumber(max, digits)})`
 }
 
 /** Cells side by side, the columns aligned. */

@@ -23,7 +23,7 @@ export const drain: Scenario = {
         { participant: { peer: 'graphile-worker', config: 'plain' }, parameters: { count: bench.size(10_000, 500) } },
         {
           participant: { peer: 'pg-boss', config: 'plain' },
-          parameters: { count: 1_000, maxSeconds: bench.size(10, 3) },
+          parameters: { count: 1_000, maxSeconds: bench.size(10, 2) },
         },
       ],
       aims: [

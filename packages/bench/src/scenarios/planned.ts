@@ -9,11 +9,11 @@ export const planned: Scenario = {
     'default. Beside it, the statements that an idle worker sends.',
   measure: async (bench) => {
     const parameters = { count: bench.size(40, 4) }
-    const participants = [
-      { peer: 'ours', config: 'kept' },
-      { peer: 'graphile-worker', config: 'plain' },
-      { peer: 'pg-boss', config: 'notify' },
-    ] as const
+    const ours = { peer: 'ours', config: 'kept' } as const
+    const graphile = { peer: 'graphile-worker', config: 'plain' } as const
+    // With notifications on, pg-boss polls every half minute only.
+    const boss = { peer: 'pg-boss', config: 'notify' } as const
+    const participants = bench.options.quick ? [ours, graphile] : [ours, graphile, boss]
     const metrics = ['p50Ms', 'p95Ms', 'maxMs', 'idleStatements'] as const
     const latencies = await bench.compare({
       trial: 'planned',

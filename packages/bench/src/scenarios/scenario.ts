@@ -8,5 +8,7 @@ export interface Scenario {
   readonly about: string
   /** Whether it takes minutes by its nature; only run when asked for by name. */
   readonly long?: boolean
+  /** Why it can't be run here. */
+  unavailable?(): string | undefined
   measure(bench: Bench): Promise<Measured>
 }

@@ -7,10 +7,11 @@ import type { TrialContext } from './trial.js'
 export async function bulk({ peer, client, parameters, postmaster }: TrialContext): Promise<Values> {
   const { count = 1 } = parameters
   const enqueuer = await peer.enqueuer(2)
-  await enqueuer.enqueueMany(10)
+  await enqueuer.enqueueMany([1, 2, 3])
+  const marks = Array.from({ length: count }, (_, mark) => mark)
   const meter = new Meter(client, postmaster)
   await meter.start()
-  await enqueuer.enqueueMany(count)
+  await enqueuer.enqueueMany(marks)
   const cost = await meter.stop()
   await enqueuer.end()
   return { rowsPerSecond: count / cost.seconds, ...perTask(cost, count) }

@@ -3,6 +3,7 @@ import { Meter } from '../measure/meter.js'
 import type { Values } from '../measure/metrics.js'
 import { perTask } from '../measure/per-task.js'
 import { countStatements, resetStatements } from '../measure/statement-count.js'
+import { widen } from './our-table.js'
 import type { TrialContext } from './trial.js'
 
 /**
@@ -12,6 +13,7 @@ import type { TrialContext } from './trial.js'
 export async function drain(context: TrialContext): Promise<Values> {
   const { peer, client, parameters, postmaster } = context
   const { count = 1, userWrite = false, maxSeconds = 60 } = parameters
+  if (parameters.wide === true) await widen(client)
   await peer.fill(count)
   await client.query('vacuum analyze')
   if (parameters.countStatements === true) await resetStatements(client)

@@ -2,6 +2,7 @@ import type { Client } from 'pg'
 import type { Values } from '../measure/metrics.js'
 import type { Peer } from '../peers/peer.js'
 import type { Participant } from '../peers/peers.js'
+import type { Stock } from './acquire-cost.js'
 
 /** One run of one participant, in a process and a database of its own. */
 export interface TrialRequest {
@@ -25,11 +26,41 @@ export interface TrialParameters {
   readonly userWrite?: boolean
   /** Holds the lock by which a busy worker of ours tells enqueuers that it will look by itself. */
   readonly workerAwake?: boolean
+  /** Replaces our trigger by one that notifies at each insert. */
+  readonly notifyAlways?: boolean
+  /** Tasks in one statement, where the trial itself sends it. */
+  readonly batchSize?: number
+  /** What stands in the table, and which statement is measured on it. */
+  readonly stock?: Stock
+  readonly statement?: 'acquire' | 'next_due'
+  readonly analyze?: boolean
+  /** Tasks enqueued per second. */
+  readonly rate?: number
+  /** Worker processes, and task types that the tasks are spread over. */
+  readonly processes?: number
+  readonly types?: number
+  readonly leaseSeconds?: number
+  /** Whether the table has twenty columns, five indexes and 2 kB a row of the user's. */
+  readonly wide?: boolean
   /** Count statements instead of measuring time: counting costs time. */
   readonly countStatements?: boolean
 }
 
-export type TrialName = 'drain' | 'enqueue' | 'bulk' | 'copy' | 'latency' | 'planned' | 'idle'
+export type TrialName =
+  | 'acquireCost'
+  | 'bulk'
+  | 'copy'
+  | 'drain'
+  | 'enqueue'
+  | 'heartbeats'
+  | 'idle'
+  | 'inserts'
+  | 'latency'
+  | 'pinnedSnapshot'
+  | 'planned'
+  | 'processes'
+  | 'serverLimit'
+  | 'soak'
 
 /** What a trial works with. */
 export interface TrialContext extends TrialRequest {

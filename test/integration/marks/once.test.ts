@@ -6,6 +6,8 @@ import {
   TaskInUseError,
   TaskNotRunningError,
 } from '@pg-tasks/client'
+import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely'
+import { Pool } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createTaskType, insertTasks, readTask } from '../../support/task-type.js'
 import { createDatabase } from '../../support/test-database.js'
@@ -182,6 +184,28 @@ it('passes by a step whose mark was committed with its work', async () => {
     failFirst(context)
   })
   expect((await pool.query('select * from public.effects')).rowCount).toBe(1)
+})
+
+it("takes Kysely's transaction too, whatever its plugins and the driver's parsers do", async () => {
+  const own = new Pool({
+    connectionString: database.url,
+    max: 1,
+    types: { getTypeParser: () => (text: string) => text },
+  })
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: own }), plugins: [new CamelCasePlugin()] })
+  const values: unknown[] = []
+  let calls = 0
+  await run(async (_, context) => {
+    const work = async () => {
+      calls += 1
+      return { snake_case: [1] }
+    }
+    values.push(await inTransaction(kysely, (tx) => context.once(tx, 'row', work)))
+    failFirst(context)
+  })
+  await kysely.destroy()
+  expect(values).toEqual([{ snake_case: [1] }, { snake_case: [1] }])
+  expect(calls).toBe(1)
 })
 
 it('takes a step and the finish in one transaction', async () => {

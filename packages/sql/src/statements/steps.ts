@@ -30,13 +30,14 @@ export async function beginStep(
   step: string,
   { apart }: StepLock,
 ): Promise<StepStart> {
-  // As text: what a jsonb becomes in JavaScript is a setting of the caller's driver.
+  // Texts: what a jsonb or a boolean becomes in JavaScript is a setting of the caller's driver.
   const result = await connection.query(
-    `select marked, value::text as value, idempotency_key as "idempotencyKey"
+    `select case when marked then 'yes' else 'no' end as marked, value::text as value, idempotency_key as "idempotencyKey"
      from tasks.begin_step($1::oid, $2::bigint, $3::uuid, $4::text, $5::boolean)`,
     [tableId, run.id, run.token, step, apart],
   )
-  return result.rows[0] as StepStart
+  const row = result.rows[0] as Omit<StepStart, 'marked'> & { readonly marked: string }
+  return { ...row, marked: row.marked === 'yes' }
 }
 
 /** Marks a step of a running task as done. @param value - JSON text; null: nothing */

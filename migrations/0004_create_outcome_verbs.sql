@@ -266,6 +266,19 @@ begin
   if not found then
     perform tasks.refuse_type('retry', %3$s);
   end if;
+  if $8 is null and tasks.is_unique(this.v_type.table_id) then
+    -- A follow-up that was not committed when the trigger looked (0018) is there when the index has waited for it.
+    for v_try in 1..3 loop
+      begin
+        return tasks.%2$s($1, $2, $3, $4, $5, $6, $7, '{}');
+      exception
+        when unique_violation then
+          if v_try = 3 then
+            raise;
+          end if;
+      end;
+    end loop;
+  end if;
   update %1$s t set
     planned_to = case
       when t.execution_count > this.v_type.max_retries then t.planned_to
@@ -308,6 +321,19 @@ begin
   perform from tasks.types y where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
   if not found then
     perform tasks.refuse_type('release', %3$s);
+  end if;
+  if $3 is null and tasks.is_unique(%3$s::pg_catalog.regclass) then
+    -- As in retry.
+    for v_try in 1..3 loop
+      begin
+        return tasks.%2$s($1, $2, '{}');
+      exception
+        when unique_violation then
+          if v_try = 3 then
+            raise;
+          end if;
+      end;
+    end loop;
   end if;
   -- Naming planned_to wakes the workers.
   update %1$s t set

@@ -62,13 +62,13 @@ begin
   -- Our own tables: workers keep leases, schedules and what goes with a run; whoever ends a task writes what hangs on it.
   v_grants := v_grants || array(
     select pg_catalog.format('%s on tasks.%I', case
-        when $2 = 'worker' and c.relname in ('leases', 'schedules', 'occurrences', 'marks', 'rates', 'freed_keys', 'groups', 'attempts') then 'select, insert, update, delete'
-        when $2 = 'operator' and c.relname in ('schedules', 'occurrences', 'marks', 'freed_keys', 'groups', 'attempts') then 'select, insert, update, delete'
+        when $2 = 'worker' and c.relname in ('leases', 'schedules', 'occurrences', 'marks', 'rates', 'freed_keys', 'groups', 'group_ends', 'attempts') then 'select, insert, update, delete'
+        when $2 = 'operator' and c.relname in ('schedules', 'occurrences', 'marks', 'freed_keys', 'groups', 'group_ends', 'attempts') then 'select, insert, update, delete'
         else 'select' end, c.relname)
     from pg_catalog.pg_class c
     where c.relnamespace = 'tasks'::pg_catalog.regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
       and c.relname in ('types', 'leases', 'migrations', 'stats', 'schedules', 'occurrences', 'schedule_stats', 'marks', 'installation', 'rates', 'freed_keys',
-        'unique_rules', 'groups', 'group_types', 'attempts')
+        'unique_rules', 'groups', 'group_ends', 'group_types', 'attempts')
       and ($2 <> 'producer' or c.relname = 'unique_rules'));
   -- Readers and producers get what only looks, producers what enqueues as well, operators all that runs with their own rights.
   v_grants := v_grants || array(
@@ -78,7 +78,7 @@ begin
       and not exists (select from tasks.types y cross join tasks.verbs() v where p.proname = v.verb || '_' || y.function_name)
       and case
         when $2 = 'worker' then true
-        when p.prosecdef then false
+        when p.prosecdef then $2 = 'operator' and p.proname = 'group_is_unfinished'
         when $2 = 'operator' then true
         else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval') end);
 

@@ -4,7 +4,8 @@
 -- per row what happened when one met its like: ignored, its payload replaced, moved later, or moved earlier.
 -- A task that comes back (retry, release, rescue, reset) and meets a follow-up that was enqueued meanwhile is absorbed by it:
 -- canceled, with a comment that names it. Nothing raises for that: a BEFORE UPDATE trigger, there only on tables with such an
--- index, looks before the index would.
+-- index, looks before the index would; and where the follow-up was not committed yet, so that only the index saw it, retry
+-- and release look again (0004), and so does the next rescue; reset raises 23505.
 -- Lock order: the new row, then the row that it meets.
 
 begin isolation level read committed;
@@ -28,6 +29,15 @@ as $$
   select 'finished_at is null and failed_at is null and not canceled' || case when p_running then '' else ' and started_at is null' end
 $$;
 comment on function tasks.unique_predicate(boolean) is 'Predicate of the unique index';
+
+create function tasks.is_unique(p_table regclass) returns boolean
+language plpgsql stable
+as $$
+begin
+  return exists (select from tasks.unique_rules u where u.table_id = p_table);
+end
+$$;
+comment on function tasks.is_unique(regclass) is 'Whether a type''s tasks are unique, so that one that comes back may meet its like';
 
 create function tasks.absorb_follower() returns trigger
 language plpgsql volatile
@@ -68,7 +78,6 @@ declare
   v_old     tasks.unique_rules;
   v_running boolean := 'running' = any ($4);
   v_index   text;
-  v_unknown text;
 begin
   select u.* into v_old from tasks.unique_rules u where u.table_id = v_type.table_id;
   if $3 is null then
@@ -80,11 +89,8 @@ begin
     delete from tasks.unique_rules u where u.table_id = v_type.table_id;
     return;
   end if;
-  select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') into v_unknown from pg_catalog.unnest($3) c
-  where not exists (select from pg_catalog.pg_attribute a where a.attrelid = v_type.table_id and a.attname = c and a.attnum > 0 and not a.attisdropped);
-  if v_unknown is not null or pg_catalog.cardinality($3) = 0 then
-    perform tasks.refuse('TQ003', pg_catalog.format('unique_while: %s has no column %s', v_type.table_id, coalesce(v_unknown, '')), 'columns NULL: no longer unique.');
-  elsif $4 is null or not ('{scheduled,ready}' <@ $4 and $4 <@ '{scheduled,ready,running}') then
+  perform tasks.check_columns('unique_while', v_type.table_id, $3, 'columns NULL: no longer unique.');
+  if $4 is null or not ('{scheduled,ready}' <@ $4 and $4 <@ '{scheduled,ready,running}') then
     perform tasks.refuse('TQ003', 'unique_while: states must be {scheduled,ready} or {scheduled,ready,running}',
       'With running, a running task has no follow-up; without, it may have one.');
   end if;
@@ -94,7 +100,7 @@ begin
   if v_old.table_id is not null then
     perform tasks.unique_while($1, $2, null);
   end if;
-  v_index := pg_catalog.left('pg_tasks_unique_' || v_type.function_name, 55) || '_' || pg_catalog.substr(pg_catalog.md5($3::text || v_running), 1, 7);
+  v_index := tasks.index_name(case when v_running then 'single' else 'unique' end, v_type, $3);
   perform tasks.execute_ddl(v_type.table_id, array[
     pg_catalog.format('create unique index %I on %s (%s) where %s', v_index, tasks.quoted(v_type.table_id),
       (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest($3) with ordinality u (c, o)), tasks.unique_predicate(v_running)),
@@ -124,7 +130,11 @@ declare
   v_id      bigint;
   v_new     boolean;
 begin
-  if pg_catalog.jsonb_typeof(p_rows) is distinct from 'array' then
+  if v_table is null then
+    perform tasks.refuse('TQ003', 'enqueue: p_table must be a table that is there, not NULL');
+  elsif pg_catalog.jsonb_typeof(p_rows) is distinct from 'array'
+    or exists (select from pg_catalog.jsonb_array_elements(p_rows) r (value) where pg_catalog.jsonb_typeof(r.value) <> 'object')
+  then
     perform tasks.refuse('TQ003', 'enqueue: p_rows must be a JSON array of objects');
   elsif p_on_conflict not in ('ignore', 'replace', 'postpone', 'advance') then
     perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict must be ignore, replace, postpone or advance, not %L', p_on_conflict));
@@ -179,5 +189,22 @@ end
 $$;
 comment on function tasks.enqueue(regclass, jsonb, text, interval) is
   'Enqueues rows given as JSON; with p_on_conflict, says per row whether it was enqueued or met its like, and what became of that. In the order of the unique columns';
+
+create function tasks.forget_unique() returns trigger
+language plpgsql volatile
+as $$
+declare
+  v_index text;
+begin
+  delete from tasks.unique_rules u where u.table_id = old.table_id returning u.index_name into v_index;
+  if v_index is not null and tasks.quoted(old.table_id) is not null then
+    execute pg_catalog.format('drop index if exists %I.%I',
+      (select n.nspname from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = old.table_id), v_index);
+  end if;
+  return null;
+end
+$$;
+comment on function tasks.forget_unique() is 'Trigger: the tasks of a type that is unregistered are no longer unique';
+create trigger forget_unique after delete on tasks.types for each row execute function tasks.forget_unique();
 
 commit;

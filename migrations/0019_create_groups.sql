@@ -1,12 +1,13 @@
 -- 0019_create_groups: tasks that belong together, and one task when all of them have ended.
 --
 -- Flow: create_group says what is enqueued at the end; members are tasks of types that use groups, with the group's key in
--- group_key, enqueued in the same transaction or later by an unfinished member. When a member ends, a constraint trigger
--- that fires at COMMIT locks the group, counts the end and, if no unfinished member is left, enqueues the callback. So two
--- members that end at the same moment take turns, and the lock is held only while a transaction commits.
+-- group_key, enqueued in the same transaction or later by an unfinished member. A statement that ends members notes how many
+-- of which group; at COMMIT one trigger for all that the transaction noted locks the groups in the order of their keys, counts
+-- the ends and, where no unfinished member is left, enqueues the callback. So two members that end at the same moment take
+-- turns, and the locks are held only while a transaction commits.
 -- The group's row is updated at every end: a transaction in a stricter isolation that would judge by an old snapshot gets
 -- 40001 instead of overlooking the last one.
--- Lock order: at COMMIT, the group's row, then the callback's new row.
+-- Lock order: at COMMIT, the rows of the groups by key, then the callbacks' new rows.
 
 begin isolation level read committed;
 select tasks.start_migration(19, 'create_groups');
@@ -21,7 +22,8 @@ create table tasks.groups (
   canceled         bigint not null default 0,
   created_at       timestamptz not null default pg_catalog.clock_timestamp(),
   ended_at         timestamptz,
-  callback_id      bigint
+  callback_id      bigint,
+  error            text
 );
 comment on table tasks.groups is 'Groups of tasks; a group ends once, when no unfinished member is left';
 comment on column tasks.groups.key is 'Name of the group; group_key of its members';
@@ -33,14 +35,36 @@ comment on column tasks.groups.failed is 'Members that failed for good';
 comment on column tasks.groups.canceled is 'Members that were canceled or deleted unfinished';
 comment on column tasks.groups.created_at is 'When it was created';
 comment on column tasks.groups.ended_at is 'When the last member ended; NULL: some are unfinished';
+comment on column tasks.groups.error is 'Why the callback could not be enqueued; tasks.end_group(key) tries again';
 comment on column tasks.groups.callback_id is 'The callback; NULL while the group lasts, and where the policy left it out';
 
 create table tasks.group_types (table_id regclass primary key);
 comment on table tasks.group_types is 'Task types whose tasks may belong to a group';
 comment on column tasks.group_types.table_id is 'The task table';
 
+-- Written and taken by the same transaction: whatever is visible under its number is its own.
+create table tasks.group_ends (
+  id         bigint generated always as identity primary key,
+  written_by xid8 not null default pg_catalog.pg_current_xact_id(),
+  key        text not null,
+  finished   bigint not null,
+  failed     bigint not null,
+  canceled   bigint not null
+);
+comment on table tasks.group_ends is 'Members that ended in transactions that are still open';
+comment on column tasks.group_ends.id is 'Identity';
+comment on column tasks.group_ends.written_by is 'The transaction';
+comment on column tasks.group_ends.key is 'The group';
+comment on column tasks.group_ends.finished is 'Members that finished';
+comment on column tasks.group_ends.failed is 'Members that failed for good';
+comment on column tasks.group_ends.canceled is 'Members that were canceled or deleted unfinished';
+create index group_ends_written_idx on tasks.group_ends (written_by);
+
+-- With its owner's rights: who ends a member of one type needn't read the tables of the group's other types.
 create function tasks.group_is_unfinished(p_key text) returns boolean
 language plpgsql volatile
+security definer
+set search_path = pg_catalog, pg_temp
 set enable_seqscan to off
 as $$
 declare
@@ -59,6 +83,7 @@ begin
 end
 $$;
 comment on function tasks.group_is_unfinished(text) is 'Whether a group has an unfinished member';
+revoke execute on function tasks.group_is_unfinished(text) from public;
 
 create function tasks.end_group(p_key text) returns void
 language plpgsql volatile
@@ -75,43 +100,98 @@ begin
   if v_group.policy = 'always' or v_group.failed + v_group.canceled = 0 then
     select coalesce(pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ' order by k), '') into v_columns
     from pg_catalog.jsonb_object_keys(v_group.callback_columns) k;
-    execute pg_catalog.format('insert into %1$s (%2$s comment) select %3$s $2 from pg_catalog.jsonb_populate_record(null::%1$s, $1) r returning id',
+    begin
+      execute pg_catalog.format('insert into %1$s (%2$s comment) select %3$s $2 from pg_catalog.jsonb_populate_record(null::%1$s, $1) r returning id',
       tasks.quoted(v_group.callback_table), case when v_columns = '' then '' else v_columns || ',' end,
       case when v_columns = '' then '' else 'r.' || pg_catalog.replace(v_columns, ', ', ', r.') || ',' end)
     into v_id
     using v_group.callback_columns,
       pg_catalog.format('group %s: %s finished, %s failed, %s canceled', p_key, v_group.finished, v_group.failed, v_group.canceled);
+    exception
+      when transaction_rollback or insufficient_resources or operator_intervention then
+        raise;
+      when others then
+        -- The member has ended all the same, and the others of its batch.
+        raise warning 'the callback of group % could not be enqueued: %', p_key, sqlerrm;
+        update tasks.groups g set error = sqlerrm where g.key = p_key;
+        return;
+    end;
   end if;
-  update tasks.groups g set ended_at = tasks.clock(), callback_id = v_id where g.key = p_key;
+  update tasks.groups g set ended_at = tasks.clock(), callback_id = v_id, error = null where g.key = p_key;
 end
 $$;
 comment on function tasks.end_group(text) is 'Ends a group if no unfinished member is left, and enqueues its callback';
 
-create function tasks.member_ended() returns trigger
+create function tasks.note_ends() returns trigger
 language plpgsql volatile
 as $$
-declare
-  v_key   text := old.group_key;
-  v_state text;
 begin
   if tg_op = 'UPDATE' then
-    v_state := case when new.finished_at is not null then 'finished' when new.canceled then 'canceled' else 'failed' end;
+    -- One that leaves its group unfinished counts as nothing, and may have been the last; one that is reset counts no longer.
+    insert into tasks.group_ends (key, finished, failed, canceled)
+    select s.key, coalesce(pg_catalog.sum(s.sign) filter (where s.state = 'finished'), 0), coalesce(pg_catalog.sum(s.sign) filter (where s.state = 'failed'), 0),
+      coalesce(pg_catalog.sum(s.sign) filter (where s.state = 'canceled'), 0)
+    from (
+      select o.group_key as key, case when d.was then -1 else 1 end as sign,
+        case when d.was
+          then case when o.finished_at is not null then 'finished' when o.canceled then 'canceled' else 'failed' end
+          else case when n.finished_at is not null then 'finished' when n.canceled then 'canceled' when n.failed_at is not null then 'failed' else 'left' end
+        end as state
+      from old_rows o
+      join new_rows n on n.id = o.id
+      cross join lateral (select
+        o.finished_at is not null or o.failed_at is not null or o.canceled as was,
+        n.finished_at is not null or n.failed_at is not null or n.canceled as is_now) d
+      where o.group_key is not null and (d.was <> d.is_now or not d.was and o.group_key is distinct from n.group_key)
+    ) s
+    group by s.key;
   else
     -- A finish that deletes; else a row that somebody deleted unfinished.
-    v_state := case when old.started_at is not null
-      and exists (select from tasks.types y where y.table_id = tg_relid::regclass and y.storage_time = interval '0') then 'finished' else 'canceled' end;
+    insert into tasks.group_ends (key, finished, failed, canceled)
+    select o.group_key, pg_catalog.count(*) filter (where s.finished), 0, pg_catalog.count(*) filter (where not s.finished)
+    from gone o
+    cross join lateral (select o.started_at is not null
+      and exists (select from tasks.types y where y.table_id = tg_relid::regclass and y.storage_time = interval '0') as finished) s
+    where o.group_key is not null and o.finished_at is null and o.failed_at is null and not o.canceled
+    group by o.group_key;
   end if;
-  update tasks.groups g set
-    finished = g.finished + case when v_state = 'finished' then 1 else 0 end,
-    failed = g.failed + case when v_state = 'failed' then 1 else 0 end,
-    canceled = g.canceled + case when v_state = 'canceled' then 1 else 0 end
-  where g.key = v_key and g.ended_at is null;
   return null;
 end
 $$;
-comment on function tasks.member_ended() is 'Trigger at COMMIT: counts a member''s end';
+comment on function tasks.note_ends() is 'Trigger: notes which groups'' members a statement ended';
 
-create function tasks.group_counted() returns trigger
+create function tasks.count_ends() returns trigger
+language plpgsql volatile
+as $$
+declare
+  v_ends record;
+begin
+  -- The first one does the work of all.
+  if not exists (select from tasks.group_ends e where e.id = new.id) then
+    return null;
+  end if;
+  for v_ends in
+    with taken as (delete from tasks.group_ends e where e.written_by = pg_catalog.pg_current_xact_id() returning e.*)
+    select t.key, pg_catalog.sum(t.finished) as finished, pg_catalog.sum(t.failed) as failed, pg_catalog.sum(t.canceled) as canceled
+    from taken t group by t.key order by t.key
+  loop
+    update tasks.groups g set
+      finished = greatest(0, g.finished + v_ends.finished),
+      failed = greatest(0, g.failed + v_ends.failed),
+      canceled = greatest(0, g.canceled + v_ends.canceled)
+    where g.key = v_ends.key and g.ended_at is null;
+    if found then
+      perform tasks.end_group(v_ends.key);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+comment on function tasks.count_ends() is 'Trigger at COMMIT: counts what the transaction has ended, and ends the groups that have no unfinished member left';
+create constraint trigger pg_tasks_count_ends after insert on tasks.group_ends
+  deferrable initially deferred for each row execute function tasks.count_ends();
+
+create function tasks.end_empty_group() returns trigger
 language plpgsql volatile
 as $$
 begin
@@ -119,14 +199,9 @@ begin
   return null;
 end
 $$;
-comment on function tasks.group_counted() is 'Trigger at COMMIT: ends a group whose last member has ended, or that has none';
-
--- Several members may end in one transaction. Their triggers are queued before this one, so that all of them are counted when
--- it looks.
+comment on function tasks.end_empty_group() is 'Trigger at COMMIT: a group that has no members ends at once';
 create constraint trigger pg_tasks_group_created after insert on tasks.groups
-  deferrable initially deferred for each row execute function tasks.group_counted();
-create constraint trigger pg_tasks_group_counted after update of finished, failed, canceled on tasks.groups
-  deferrable initially deferred for each row when (new.ended_at is null) execute function tasks.group_counted();
+  deferrable initially deferred for each row execute function tasks.end_empty_group();
 
 create function tasks.use_groups(schema_name text, table_name text) returns void
 language plpgsql volatile
@@ -141,14 +216,11 @@ begin
   end if;
   perform tasks.execute_ddl(v_type.table_id, array[
     pg_catalog.format('create index if not exists %I on %s (group_key) where group_key is not null and finished_at is null and failed_at is null and not canceled',
-      pg_catalog.left('pg_tasks_group_' || v_type.function_name, 63), v_table),
-    pg_catalog.format('create constraint trigger pg_tasks_group_update after update on %s deferrable initially deferred for each row
-      when (old.group_key is not null and old.finished_at is null and old.failed_at is null and not old.canceled
-        and (new.finished_at is not null or new.failed_at is not null or new.canceled))
-      execute function tasks.member_ended()', v_table),
-    pg_catalog.format('create constraint trigger pg_tasks_group_delete after delete on %s deferrable initially deferred for each row
-      when (old.group_key is not null and old.finished_at is null and old.failed_at is null and not old.canceled)
-      execute function tasks.member_ended()', v_table)]);
+      tasks.index_name('group', v_type, '{group_key}'), v_table),
+    pg_catalog.format('create trigger pg_tasks_group_update after update on %s referencing old table as old_rows new table as new_rows
+      for each statement execute function tasks.note_ends()', v_table),
+    pg_catalog.format('create trigger pg_tasks_group_delete after delete on %s referencing old table as gone
+      for each statement execute function tasks.note_ends()', v_table)]);
   insert into tasks.group_types (table_id) values (v_type.table_id);
 end
 $$;
@@ -169,6 +241,9 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('create_group: policy must be always or all_finished, not %L', $5));
   end if;
   perform tasks.check_schedule_columns(v_type.table_id, coalesce($4, '{}'));
+  if $4 ? 'comment' then
+    perform tasks.refuse('TQ003', 'create_group: columns must not name comment', 'It tells how the members ended.');
+  end if;
   begin
     insert into tasks.groups as g (key, callback_table, callback_columns, policy) values ($1, v_type.table_id, coalesce($4, '{}'), $5);
   exception
@@ -179,5 +254,16 @@ end
 $$;
 comment on function tasks.create_group(text, text, text, jsonb, text) is
   'Creates a group and says what is enqueued when its last member has ended; enqueue its members in the same transaction';
+
+create function tasks.forget_groups() returns trigger
+language plpgsql volatile
+as $$
+begin
+  delete from tasks.group_types g where g.table_id = old.table_id;
+  return null;
+end
+$$;
+comment on function tasks.forget_groups() is 'Trigger: tasks of a type that is unregistered are members of no group';
+create trigger forget_groups after delete on tasks.types for each row execute function tasks.forget_groups();
 
 commit;

@@ -3,8 +3,8 @@
 -- Flow: keep_history puts statement triggers on a type's table that write each ended run into tasks.attempts, which is
 -- partitioned by day; maintenance makes the partitions of the next days and drops those that are past their time. Where none
 -- was made in time the default partition takes the rows.
--- Lock order: the ended rows, then new rows of tasks.attempts; maintenance locks tasks.attempts briefly when a partition
--- comes or goes.
+-- Lock order: the ended rows, then new rows of tasks.attempts; when a partition comes or goes, tasks.attempts (access
+-- exclusive): after 50 ms without it maintenance gives up until its next call, so that ends never queue up behind it.
 
 begin isolation level read committed;
 select tasks.start_migration(20, 'create_history');
@@ -41,9 +41,11 @@ as $$
 begin
   if tg_op = 'DELETE' then
     execute 'insert into tasks.attempts (table_id, task_id, attempt, worker_id, started_at, ended_at, outcome)
-      select $1, o.id, o.execution_count, o.run_worker, o.started_at, tasks.clock(), ''finished'' from gone o
+      select $1, o.id, o.execution_count, o.run_worker, o.started_at, tasks.clock(), $2 from gone o
       where tasks.is_running(o.started_at, o.finished_at, o.failed_at, o.canceled)'
-    using tg_relid::regclass;
+    using tg_relid::regclass,
+      -- A finish that deletes; else a row that somebody deleted while it ran.
+      case when exists (select from tasks.types y where y.table_id = tg_relid::regclass and y.storage_time = interval '0') then 'finished' else 'canceled' end;
     return null;
   end if;
   insert into tasks.attempts (table_id, task_id, attempt, worker_id, started_at, ended_at, outcome, error)
@@ -56,7 +58,7 @@ begin
       when n.lost_count > o.lost_count then 'lost'
       else 'retried'
     end,
-    case when n.last_error is distinct from o.last_error then n.last_error end
+    case when n.finished_at is null and not n.canceled and n.execution_count >= o.execution_count then n.last_error end
   from old_rows o
   join new_rows n on n.id = o.id
   where tasks.is_running(o.started_at, o.finished_at, o.failed_at, o.canceled)
@@ -95,6 +97,7 @@ create function tasks.maintain_history() returns bigint
 language plpgsql volatile
 security definer
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
 as $$
 declare
   v_keep      interval := (select pg_catalog.max(y.history_time) from tasks.types y);
@@ -110,8 +113,10 @@ begin
             pg_catalog.to_char(v_today + v_day, 'YYYYMMDD'), (v_today + v_day)::text || ' 00:00:00+00', (v_today + v_day + 1)::text || ' 00:00:00+00');
           execute pg_catalog.format('comment on table tasks.attempts_%s is ''Attempts that ended on this day (UTC)''', pg_catalog.to_char(v_today + v_day, 'YYYYMMDD'));
         exception
-          when check_violation then
+          when check_violation or duplicate_table then
             null; -- the default partition has rows of that day: they stay there
+          when lock_not_available then
+            return v_dropped; -- somebody's open transaction has written attempts
         end;
       end if;
     end loop;
@@ -122,8 +127,13 @@ begin
     where i.inhparent = 'tasks.attempts'::regclass and c.relname ~ '^attempts_\d{8}$'
   loop
     if v_partition.day + 1 <= v_today - coalesce(pg_catalog.ceil(pg_catalog.date_part('epoch', v_keep) / 86400)::integer, 0) and v_partition.day < v_today then
-      execute pg_catalog.format('drop table tasks.%I', v_partition.relname);
-      v_dropped := v_dropped + 1;
+      begin
+        execute pg_catalog.format('drop table tasks.%I', v_partition.relname);
+        v_dropped := v_dropped + 1;
+      exception
+        when lock_not_available then
+          return v_dropped;
+      end;
     end if;
   end loop;
   delete from tasks.attempts_default a where a.ended_at < tasks.clock() - coalesce(v_keep, interval '0');

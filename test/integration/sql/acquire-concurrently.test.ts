@@ -1,13 +1,16 @@
 import type { Client } from 'pg'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
 import { createTaskType } from './create-task-type.js'
+import { endOpenTransactions } from './end-open-transactions.js'
 import { refusalOf } from './refusal-of.js'
 import { rowsOf, scalarOf } from './rows-of.js'
 import { waitUntilBlocked } from './wait-until-blocked.js'
 
 const database = await createDatabase()
 const session = await database.client()
+
+afterEach(() => endOpenTransactions(session))
 
 beforeAll(() => createTaskType(session, 'mail', { settings: "timeout => '10 minutes', max_retries => 3" }))
 

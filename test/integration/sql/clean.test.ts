@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
 import { createTaskType } from './create-task-type.js'
+import { endOpenTransactions } from './end-open-transactions.js'
 import { moveClock } from './move-clock.js'
 import { refusalOf } from './refusal-of.js'
 import { rowsOf, scalarOf } from './rows-of.js'
@@ -18,6 +19,7 @@ beforeAll(async () => {
 })
 
 afterEach(async () => {
+  await endOpenTransactions(session)
   await moveClock(session, '0')
   await session.query('drop table if exists letter')
   await session.query('delete from tasks.mail')

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
 import { createTaskType } from './create-task-type.js'
+import { endOpenTransactions } from './end-open-transactions.js'
 import { refusalOf } from './refusal-of.js'
 import { rowsOf, scalarOf } from './rows-of.js'
 
@@ -10,6 +11,7 @@ const session = await database.client()
 beforeEach(() => createTaskType(session, 'mail'))
 afterEach(async () => {
   await session.query('rollback')
+  await endOpenTransactions(session)
   await session.query('drop table if exists tasks.mail cascade')
   await session.query("select tasks.unregister('tasks', 'mail')")
 })

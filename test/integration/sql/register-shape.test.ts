@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
+import { endOpenTransactions } from './end-open-transactions.js'
 import { refusalOf } from './refusal-of.js'
 import { rowsOf, scalarOf } from './rows-of.js'
 
@@ -10,6 +11,7 @@ const notices: string[] = []
 session.on('notice', (notice) => notices.push(notice.message ?? ''))
 
 afterEach(async () => {
+  await endOpenTransactions(session)
   await session.query('drop table if exists tasks.mail cascade')
   await session.query('drop view if exists tasks.mail_view')
   await session.query("select tasks.unregister('tasks', 'mail')")

@@ -2,6 +2,7 @@ import type { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
 import { within } from '../../support/wait-for.js'
+import { endOpenTransactions } from './end-open-transactions.js'
 import { refusalOf } from './refusal-of.js'
 import { rowsOf, scalarOf } from './rows-of.js'
 import { pidOf, waitUntilBlocked } from './wait-until-blocked.js'
@@ -27,6 +28,7 @@ const settings = async () => {
 beforeEach(() => session.query(`create table tasks.mail (${like}, payload text)`))
 afterEach(async () => {
   await session.query('rollback')
+  await endOpenTransactions(session)
   await session.query('drop table tasks.mail cascade')
   await session.query("select tasks.unregister('tasks', 'mail')")
 })

@@ -139,9 +139,9 @@ begin
   -- More than one round only where rows are picked that can't be claimed.
   for v_round in 1..1000 loop
     v_picked := '{}';
-    -- Of many tasks that wait for few keys, enough are judged at once.
+    -- Of many tasks that wait for few keys, enough are judged at once; where the first look suffices, no more than that.
     v_most := this.v_room - pg_catalog.cardinality(this.v_claimed);
-    if this.v_type.key_columns is not null then
+    if this.v_type.key_columns is not null and v_round > 1 then
       v_most := greatest(this.v_most, 100);
     end if;
     if this.v_suspects then

@@ -42,9 +42,6 @@ export class DedicatedClient {
     this.#client = client
     this.#destroySocket = destroy
     this.#onLost = options.onLost
-    client.once('connect', () => {
-      this.#connected = true
-    })
     client.on('error', (error: Error) => this.#lose(error))
     this.#ended = new Promise((resolve) => {
       client.once('end', () => {
@@ -75,9 +72,14 @@ export class DedicatedClient {
     } finally {
       options.signal?.removeEventListener('abort', giveUp)
     }
-    if (!readOnly()) return connection
-    await connection.end()
-    throw new ReadOnlyServerError(server.address)
+    // The server's farewell can come in one piece with its welcome, before anybody holds the connection.
+    if (connection.#lost !== undefined) throw connection.#lostError(connection.#lost, false)
+    if (readOnly()) {
+      await connection.end()
+      throw new ReadOnlyServerError(server.address)
+    }
+    connection.#connected = true
+    return connection
   }
 
   /** Whether a transaction was left open; the next statement would run inside it. */

@@ -25,6 +25,9 @@ export interface HistoryEvents {
   readonly drained: { readonly afterMs: number }
   readonly fault_began: { readonly index: number; readonly fault: Fault }
   readonly fault_ended: { readonly index: number; readonly outcome: string }
+  /** Between these two the server acknowledges what a failover will lose. */
+  readonly forgetting_began: object
+  readonly forgetting_ended: object
   readonly process_started: { readonly name: string; readonly pid: number }
   readonly process_ended: {
     readonly name: string

@@ -30,9 +30,28 @@ export function counts(evidence: Evidence): string[] {
     `ends: finished ${entered('running', 'finished') + entered('running', null)}, failed ${entered('running', 'failed')}, canceled ${entered('running', 'canceled') + entered('waiting', 'canceled')}; resets: ${resets.length}`,
     `effects: ${tally(effects.map(({ what }) => what))}; told: ${tally(events.filter((event) => isEvent(event, 'effect_ended')).map(({ outcome }) => outcome))}`,
     `outside steps: ${steps.size}, repeated through the gap: ${outside.length - steps.size}`,
+    `first run after a crash: ${recoveries(evidence, 'crash_server')}; after a failover: ${recoveries(evidence, 'fail_over')}`,
     `operators: ${tally(events.filter((event) => isEvent(event, 'operator_ended')).map(({ verb, outcome }) => `${verb} ${outcome}`))}`,
     `drained after ${((drained?.afterMs ?? 0) / 1_000).toFixed(1)} s; heap of the watched worker: ${heap.length === 0 ? '–' : `${heap[0]} → ${heap.at(-1)} MB`}`,
   ]
+}
+
+/** What was under way when the server ended may be written down a moment later. */
+const JITTER_MS = 50
+
+/** From the restart of a server, or the end of a primary, to the first task that was acquired. */
+function recoveries({ events, transitions }: Evidence, kind: 'crash_server' | 'fail_over'): string {
+  const ends = new Map(events.filter((event) => isEvent(event, 'fault_ended')).map(({ index, at }) => [index, at]))
+  const took = events
+    .filter((event) => isEvent(event, 'fault_began'))
+    .filter(({ fault, index }) => fault.kind === kind && ends.has(index))
+    .map(({ fault, index, at }) => {
+      const lost = fault.kind === 'fail_over' ? at + fault.forgetMs : (ends.get(index) ?? at)
+      const first = transitions.find((change) => change.at > lost + JITTER_MS && change.to === 'running')
+      return first === undefined ? undefined : first.at - lost
+    })
+    .filter((ms) => ms !== undefined)
+  return took.length === 0 ? '–' : took.map((ms) => `${(ms / 1_000).toFixed(1)} s`).join(', ')
 }
 
 /** How many violations of one check are told. */

@@ -72,7 +72,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const ending = new AbortController()
     // Each fault waits for it.
     setMaxListeners(0, ending.signal)
-    const field: Field = { servers, slots, networks, signal: ending.signal }
+    const onForgetting = (what: 'began' | 'ended'): void => history.write(`forgetting_${what}`, {})
+    const field: Field = { servers, slots, networks, onForgetting, signal: ending.signal }
     const faults = injectAll(field, options, history)
     await delay(options.durationMs)
     ending.abort()
@@ -117,10 +118,10 @@ async function injectAll(field: Field, { faults, tell }: ChaosOptions, history: 
     running.push(
       (async () => {
         history.write('fault_began', { index, fault })
-        const outcome = await inject(field, fault)
+        const outcome = await inject(field, fault).catch((error: unknown) => `failed: ${String(error)}`)
         history.write('fault_ended', { index, outcome })
         tell(
-          `${(atMs / 1_000).toFixed(1).padStart(7)} s  ${describeFault(fault)}${outcome === 'done' ? '' : ': skipped'}`,
+          `${(atMs / 1_000).toFixed(1).padStart(7)} s  ${describeFault(fault)}${outcome === 'done' ? '' : `: ${outcome}`}`,
         )
       })(),
     )

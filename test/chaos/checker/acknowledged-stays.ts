@@ -1,5 +1,6 @@
 import { type HistoryEvent, isEvent } from '../history.js'
 import { type Evidence, type LedgerState, type Transition, taskKey, type Violation } from './evidence.js'
+import { forgottenAt } from './forgotten.js'
 
 const check = 'what was acknowledged stays'
 
@@ -16,10 +17,11 @@ const TOLD: Readonly<Record<string, readonly (LedgerState | null)[]>> = {
 }
 
 function workers({ events, byTask, types }: Evidence): Violation[] {
+  const forgotten = forgottenAt(events)
   const deletes = new Set(types.filter(({ register }) => register.storageTime === '0').map(({ table }) => table))
   return events
     .filter((event) => isEvent(event, 'worker_event'))
-    .filter(({ name, id }) => name in TOLD && id !== undefined)
+    .filter(({ name, id, at }) => name in TOLD && id !== undefined && !forgotten(at))
     .filter((event) => !matching(byTask.get(taskKey(event.table ?? '', event.id ?? '')) ?? [], event, deletes))
     .map(({ name, table = '', id = '', attempt, process }) => ({
       check,
@@ -44,10 +46,11 @@ function matching(
 }
 
 function operators({ events, byTask, resets }: Evidence): Violation[] {
+  const forgotten = forgottenAt(events)
   const unfinished = ['scheduled', 'ready', 'running']
   return events
     .filter((event) => isEvent(event, 'operator_ended'))
-    .filter(({ outcome }) => outcome === 'acknowledged')
+    .filter(({ outcome, at }) => outcome === 'acknowledged' && !forgotten(at))
     .flatMap(({ verb, table, id, found }) => {
       const life = byTask.get(taskKey(table, id)) ?? []
       if (verb === 'cancel' && unfinished.includes(String(found)) && !life.some(({ to }) => to === 'canceled')) {

@@ -1,5 +1,6 @@
 import { isEvent } from '../history.js'
 import { type Effect, type Evidence, type Transition, taskKey, type Violation } from './evidence.js'
+import { forgottenAt } from './forgotten.js'
 
 const check = 'effects are exactly once'
 
@@ -74,14 +75,15 @@ function withoutEffect({ effects, transitions }: Evidence): Violation[] {
 /** What a handler was told is so. */
 function asTold({ effects, events }: Evidence): Violation[] {
   const committed = new Set(effects.filter(({ what }) => what === 'finish').map(({ token }) => token))
+  const forgotten = forgottenAt(events)
   /** Runs whose earlier try may have been committed. */
   const tried = new Set<string>()
   return events
     .filter((event) => isEvent(event, 'effect_ended'))
-    .flatMap(({ table, id, token, outcome, error }) => {
+    .flatMap(({ table, id, token, outcome, error, at }) => {
       const triedBefore = tried.has(token)
       if (outcome !== 'refused') tried.add(token)
-      if (outcome === 'acknowledged' && !committed.has(token)) {
+      if (outcome === 'acknowledged' && !committed.has(token) && !forgotten(at)) {
         return [
           { check, message: `run ${token} was told that it committed, and nothing is there`, task: { table, id } },
         ]

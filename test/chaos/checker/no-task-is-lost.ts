@@ -1,5 +1,6 @@
 import { isEvent } from '../history.js'
 import { type Evidence, type Transition, taskKey, type Violation } from './evidence.js'
+import { forgottenAt } from './forgotten.js'
 
 /** Every enqueue that was acknowledged is a task, and every task has ended and is gone only for a reason. */
 export function noTaskIsLost(evidence: Evidence): Violation[] {
@@ -7,12 +8,13 @@ export function noTaskIsLost(evidence: Evidence): Violation[] {
 }
 
 function missing({ events, transitions }: Evidence): Violation[] {
+  const forgotten = forgottenAt(events)
   const inserted = new Set(
     transitions.filter(({ from }) => from === null).map(({ table, ref }) => taskKey(table, ref ?? '')),
   )
   return events
     .filter((event) => isEvent(event, 'enqueue_ended'))
-    .filter(({ outcome }) => outcome === 'acknowledged')
+    .filter(({ outcome, at }) => outcome === 'acknowledged' && !forgotten(at))
     .flatMap(({ table, refs, ids, at }) =>
       refs
         .filter((ref) => !inserted.has(taskKey(table, ref)))

@@ -1,5 +1,6 @@
 import { isEvent } from '../history.js'
 import { type Evidence, taskKey, type Violation } from './evidence.js'
+import { forgottenAt } from './forgotten.js'
 
 const check = 'nothing is invented'
 
@@ -40,9 +41,11 @@ function unclaimedRuns({ events, transitions }: Evidence): Violation[] {
       .filter(({ to }) => to === 'running')
       .map(({ table, taskId, newToken }) => `${taskKey(table, taskId)} ${newToken}`),
   )
+  const forgotten = forgottenAt(events)
   const started = new Set<string>()
   return events
     .filter((event) => isEvent(event, 'run_started'))
+    .filter(({ at }) => !forgotten(at))
     .flatMap(({ table, id, token, process }) => {
       const key = `${taskKey(table, id)} ${token}`
       const problem = !claimed.has(key)

@@ -8,7 +8,7 @@ export function processesEndWhenAsked({ events }: Evidence): Violation[] {
     .flatMap((event) => {
       const problem = problemOf(event)
       if (problem === undefined) return []
-      const message = `${event.name} ${problem}: ${event.lastWords.join(' | ')}`
+      const message = `${event.name} ${problem}: ${event.lastWords.join('\n    ')}`
       return [{ check: 'processes end when asked', message, at: event.at }]
     })
 }

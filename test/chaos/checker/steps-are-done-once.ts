@@ -1,5 +1,6 @@
 import { type HistoryEvent, isEvent } from '../history.js'
 import { type Evidence, taskKey, type Violation } from './evidence.js'
+import { forgottenAt } from './forgotten.js'
 
 const check = 'steps are done once'
 
@@ -12,6 +13,7 @@ export function stepsAreDoneOnce(evidence: Evidence): Violation[] {
 }
 
 function repeatedAfterMark({ events, transitions, resets }: Evidence): Violation[] {
+  const forgottenMark = forgottenAt(events)
   const acquired = new Map<string, number>()
   for (const { id, from, to, newToken } of transitions) {
     if (from === 'waiting' && to === 'running') acquired.set(newToken ?? '', id)
@@ -19,7 +21,7 @@ function repeatedAfterMark({ events, transitions, resets }: Evidence): Violation
   const forgotten = new Set(resets.filter(({ forgot }) => forgot).map(({ table, taskId }) => taskKey(table, taskId)))
   const firstMark = new Map<string, { readonly token: string; readonly acquired: number }>()
   for (const event of events) {
-    if (!isEvent(event, 'step_ended') || event.outcome !== 'acknowledged') continue
+    if (!isEvent(event, 'step_ended') || event.outcome !== 'acknowledged' || forgottenMark(event.at)) continue
     const key = `${taskKey(event.table, event.id)} ${event.step}`
     const mark = { token: event.token, acquired: acquired.get(event.token) ?? 0 }
     if (mark.acquired < (firstMark.get(key)?.acquired ?? Number.POSITIVE_INFINITY)) firstMark.set(key, mark)

@@ -69,7 +69,7 @@ function ofTransition(change: Transition): Line {
 }
 
 function ofEvent({ process, number: _, at, event, ...fields }: HistoryEvent): Line {
-  const { table: _table, id: _id, refs: _refs, ...rest } = fields as Record<string, unknown>
+  const { table: _table, id: _id, refs: _refs, lastWords: _lastWords, ...rest } = fields as Record<string, unknown>
   return { at, text: `${process}: ${event} ${JSON.stringify(rest)}` }
 }
 

@@ -5,7 +5,7 @@ import type { Evidence, Transition, Violation } from './evidence.js'
 const ON_TIME_MS = 7_000
 
 /** How long a fault may be felt after its end: dead leases, connections that are given up, workers that start. */
-const RECOVERY_MS = 12_000
+const RECOVERY_MS = 10_000
 
 interface Span {
   readonly from: number
@@ -78,6 +78,8 @@ function calmSpans({ events }: Evidence): Span[] {
   const endOf = new Map(events.filter((event) => isEvent(event, 'fault_ended')).map(({ index, at }) => [index, at]))
   const broken = events
     .filter((event) => isEvent(event, 'fault_began'))
+    // An old snapshot makes nothing slower: that too is promised.
+    .filter(({ fault }) => fault.kind !== 'pin_snapshot')
     .map(({ index, at }) => ({ from: at, to: (endOf.get(index) ?? end) + RECOVERY_MS }))
     .sort((a, b) => a.from - b.from)
   const calms: Span[] = []

@@ -6,7 +6,7 @@ export type Fault =
   | { readonly kind: 'freeze_worker'; readonly slot: number; readonly forMs: number }
   | { readonly kind: 'block_event_loop'; readonly slot: number; readonly forMs: number }
   | { readonly kind: 'crash_server'; readonly downMs: number }
-  | { readonly kind: 'fail_over' }
+  | { readonly kind: 'fail_over'; readonly forgetMs: number }
   | { readonly kind: 'terminate_backends'; readonly share: number; readonly salt: string }
   | { readonly kind: 'terminate_listeners'; readonly share: number; readonly salt: string }
   | { readonly kind: 'black_hole'; readonly slot: number; readonly forMs: number }

@@ -9,6 +9,8 @@ export interface Field {
   readonly slots: readonly Slot[]
   /** The slots' networks, and behind them that of the load. */
   readonly networks: readonly Network[]
+  /** Told when the server begins to acknowledge commits that a failover loses, and when it ends. */
+  readonly onForgetting: (what: 'began' | 'ended') => void
   /** Aborted when the last fault must end. */
   readonly signal: AbortSignal
 }

@@ -3,6 +3,7 @@ import type { Fault } from './fault.js'
 import type { FaultOutcome, Field } from './field.js'
 import { injectIntoNetwork } from './network.js'
 import { injectIntoProcess } from './processes.js'
+import { injectIntoServer } from './server.js'
 import { injectTransaction } from './transactions.js'
 
 /** Breaks what the fault says; resolves when it is over. */
@@ -30,8 +31,6 @@ export async function inject(field: Field, fault: Fault): Promise<FaultOutcome> 
       return injectTransaction(field, fault)
     case 'crash_server':
     case 'fail_over':
-      if (field.servers.busy) return 'skipped'
-      await (fault.kind === 'fail_over' ? field.servers.failOver() : field.servers.crash(fault.downMs))
-      return 'done'
+      return injectIntoServer(field, fault)
   }
 }

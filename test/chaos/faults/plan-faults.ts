@@ -10,7 +10,7 @@ export interface PlanOptions {
   readonly tables: readonly string[]
   /** How often each kind is drawn, beside the others. */
   readonly weights: Readonly<Partial<Record<FaultKind, number>>>
-  /** @defaultValue 1500 */
+  /** @defaultValue 1200 */
   readonly meanGapMs?: number
   /** What the statements that are cut contain. @defaultValue some of everything */
   readonly statements?: readonly string[]
@@ -39,8 +39,8 @@ export const ALL_FAULTS: Readonly<Record<FaultKind, number>> = {
 }
 
 /** Storms, and between them calms in which everything must run as if nothing had been. */
-const STORM_MS = 25_000
-const CALM_MS = 15_000
+const STORM_MS = 30_000
+const CALM_MS = 20_000
 
 /** A failover leaves one server, until the other is made anew. */
 const BETWEEN_FAILOVERS_MS = 30_000
@@ -60,7 +60,7 @@ const STATEMENTS = [
 
 /** Draws all faults of a run. */
 export function planFaults(random: Random, options: PlanOptions): PlannedFault[] {
-  const { durationMs, meanGapMs = 1_500, weights } = options
+  const { durationMs, meanGapMs = 1_200, weights } = options
   const planned: PlannedFault[] = []
   let lastFailoverMs = 0
   for (let atMs = random.gap(meanGapMs); ; atMs += random.gap(meanGapMs)) {
@@ -94,7 +94,8 @@ function draw(random: Random, kind: FaultKind, { workers, tables, statements = S
     case 'crash_server':
       return { kind, downMs: random.integer(0, 3_000) }
     case 'fail_over':
-      return { kind }
+      // Synchronous mostly: then nothing is lost.
+      return { kind, forgetMs: random.chance(0.35) ? random.integer(50, 1_000) : 0 }
     case 'terminate_backends':
       return { kind, share: random.pick([0.1, 0.3, 1]), salt }
     case 'terminate_listeners':

@@ -21,6 +21,8 @@ export class PrimaryPool {
     this.#pools = urls.map((connectionString) => {
       const pool = new Pool({ connectionString, ...settings })
       pool.on('error', () => {})
+      // pg-pool looks after idle clients only; one may be lost between its connecting and its first use.
+      pool.on('connect', (client) => client.on('error', () => {}))
       return pool
     })
   }
@@ -42,15 +44,12 @@ export class PrimaryPool {
   /** Runs statements on one connection, which is thrown away if they fail. */
   async use<Value>(work: (client: PoolClient) => Promise<Value>): Promise<Value> {
     const client = await this.connect()
-    const onError = () => {}
-    client.on('error', onError)
     let failed = true
     try {
       const value = await work(client)
       failed = false
       return value
     } finally {
-      client.off('error', onError)
       client.release(failed)
     }
   }
@@ -61,8 +60,6 @@ export class PrimaryPool {
 
   async #connectToPreferred(): Promise<PoolClient> {
     const client = await (this.#pools[this.#preferred] as Pool).connect()
-    const onError = () => {}
-    client.on('error', onError)
     try {
       const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
       if (rows[0]?.standby) throw new Error('Connection ended: the server is a standby')
@@ -70,8 +67,6 @@ export class PrimaryPool {
     } catch (error) {
       client.release(true)
       throw error
-    } finally {
-      client.off('error', onError)
     }
   }
 }

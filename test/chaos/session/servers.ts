@@ -7,6 +7,13 @@ import { waitFor } from '../../support/wait-for.js'
 import type { ChaosType } from '../load/task-types.js'
 import { createChaosDatabase, DATABASE, withClient } from './create-database.js'
 
+export interface FailOverOptions {
+  /** 0: nothing that was acknowledged is lost. */
+  readonly forgetMs: number
+  /** Told when commits no longer wait for the replica, and when there are no more. */
+  readonly onForgetting: (what: 'began' | 'ended') => void
+}
+
 /** The primary and its synchronous replica, which change places at a failover. */
 export class Servers {
   readonly all: readonly TestServer[]
@@ -48,18 +55,41 @@ export class Servers {
     })
   }
 
-  /** `kill -9` of the primary, promotion of the replica; then the old primary becomes the new one's replica. */
-  failOver(): Promise<void> {
+  /**
+   * `kill -9` of the primary, promotion of the replica; then the old primary becomes the new one's replica.
+   *
+   * @param options.forgetMs - before, commits don't wait for the replica, which hears of none for so long
+   */
+  failOver({ forgetMs, onForgetting }: FailOverOptions): Promise<void> {
     return this.#alone(async () => {
       const [former, promoted] = [this.#primary, this.#replica]
       if (promoted === undefined) return
-      former.kill()
+      if (forgetMs > 0) await this.#forget(promoted, forgetMs, onForgetting)
+      else former.kill()
       await promoted.promote()
       this.#primary = promoted
       this.#replica = undefined
       await waitFor(() => hasEnded(former.pid), { what: 'the end of the former primary' })
       this.#replica = await rejoin(former, promoted, { synchronous: true })
     })
+  }
+
+  /** Replication stands still; what is committed from now on, a failover loses. */
+  async #forget(replica: Replica, forMs: number, onForgetting: FailOverOptions['onForgetting']): Promise<void> {
+    await withClient(this.#primary.url, async (client) => {
+      await client.query("alter system set synchronous_standby_names = ''")
+      onForgetting('began')
+      await client.query('select pg_reload_conf()')
+    })
+    const receiver = await withClient(replica.url, async (client) => {
+      const { rows } = await client.query<{ pid: number | null }>('select max(pid) as pid from pg_stat_wal_receiver')
+      return rows[0]?.pid
+    })
+    if (receiver) process.kill(receiver, 'SIGSTOP')
+    await delay(forMs)
+    this.#primary.kill()
+    onForgetting('ended')
+    if (receiver) process.kill(receiver, 'SIGCONT')
   }
 
   async remove(): Promise<void> {

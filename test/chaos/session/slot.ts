@@ -103,7 +103,7 @@ export class Slot {
       const { code, signal, overdue } = await this.#ended(running)
       this.#process = undefined
       const wanted = this.#wanted || this.#closing
-      const lastWords = running.output.slice(-10)
+      const lastWords = running.output.slice(-40)
       this.#history.write('process_ended', { name, pid, code, signal, wanted, overdue, lastWords })
       if (!this.#closing) await delay(RESTART_MS)
     }

@@ -8,7 +8,7 @@ interface Export {
   readonly file: string
 }
 
-export const ROWS = 20_000
+const ROWS = 20_000
 
 /** What a whole file holds. */
 export function* lines(): Generator<string> {

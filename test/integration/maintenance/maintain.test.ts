@@ -148,7 +148,8 @@ describe('what can not be deleted', () => {
     const before = BigInt(await scalarOf<string>(pool, 'select pg_current_xact_id()::text'))
     expect(await deletedOf('tasks.all_held')).toMatchObject({ deleted: 50, kept: 1_000 })
     const after = BigInt(await scalarOf<string>(pool, 'select pg_current_xact_id()::text'))
-    expect(after - before).toBeLessThan(10n)
+    // Files that run beside this one use some too; a try each would be 12,000 and more.
+    expect(after - before).toBeLessThan(2_000n)
     await pool.query('drop table public.protocol')
     await pool.query('truncate tasks.all_held')
   })

@@ -1,6 +1,8 @@
-import { pauseSchedule, resumeSchedule, schedule, unschedule } from '@pg-tasks/client'
+import { pauseSchedule, resumeSchedule, schedule, triggerSchedule, unschedule } from '@pg-tasks/client'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { waitFor } from '../../support/wait-for.js'
 import { waitUntilBlocked } from '../sql/wait-until-blocked.js'
+import { startWorker } from '../worker/start-worker.js'
 import { Scheduling, tick } from './scheduling.js'
 
 let scheduling: Scheduling
@@ -214,5 +216,36 @@ describe('a schedule that is paused while it is due', () => {
     await scheduling.stopClockAt('2027-01-01T19:07:30Z')
     expect(await resumeSchedule(scheduling.pool, 'grid')).toBe('active')
     expect(await scheduling.nextAt('grid')).toBe(at)
+  })
+})
+
+describe('a schedule', () => {
+  it('is written, and triggered, in the transaction of the caller', async () => {
+    const client = await scheduling.database.client()
+    await client.query('begin')
+    await schedule(client, tick, { key: 'tick', cron: '* * * * *' }, { note: '' })
+    await triggerSchedule(client, 'tick')
+    await client.query('rollback')
+    expect(await scheduling.row()).toBeUndefined()
+    expect(await scheduling.enqueued()).toEqual([])
+  })
+
+  it('follows its table when that is renamed', async () => {
+    await scheduling.schedule({ cron: '* * * * *' })
+    await scheduling.pool.query('alter table tasks.tick rename to tock')
+    await scheduling.passAt('2027-01-01T15:00:00Z')
+    await scheduling.pool.query('alter table tasks.tock rename to tick')
+    expect(await scheduling.enqueued()).toEqual(['01-01T15:00 schedule'])
+  })
+
+  it('of a user whose sessions are serializable is handled all the same', async () => {
+    await scheduling.pool.query(
+      `alter database ${scheduling.database.name} set default_transaction_isolation = 'serializable'`,
+    )
+    await scheduling.schedule({ cron: '* * * * *' })
+    await scheduling.stopClockAt('2027-01-01T15:00:00Z')
+    await startWorker({ connectionString: scheduling.database.url })
+    await waitFor(async () => (await scheduling.enqueued()).length === 1)
+    await scheduling.pool.query(`alter database ${scheduling.database.name} reset default_transaction_isolation`)
   })
 })

@@ -19,7 +19,7 @@ async function startWorkerAt(instant: string, timing: { cron: string } | { every
   recorded.worker.schedule(tick, { key: 'tick', ...timing }, { note: 'tick' })
   recorded.running = recorded.worker.run()
   await recorded.seen('ready')
-  await scheduling.untilWorkersSleep()
+  await scheduling.untilWorkerSleeps()
   return recorded
 }
 

@@ -74,13 +74,15 @@ export class Scheduling {
     await this.pool.query(`notify pg_tasks_control, 'schedules'`)
   }
 
-  /** Workers that have been started have handled what was due, and sleep: they have planned another schedule. */
-  async untilWorkersSleep(): Promise<void> {
-    await this.pool.query(
-      `select tasks.schedule('probe', 'tasks', 'tick', cron => '@yearly', columns => '{"note": ""}')`,
-    )
-    await waitFor(async () => (await this.row('probe')).state === 'active', { timeoutMs: 10_000 })
-    await this.pool.query(`select tasks.unschedule('probe')`)
+  /** The worker that has been started has handled what was due, and its scheduler sleeps: that was its last statement. */
+  async untilWorkerSleeps(): Promise<void> {
+    const asleep = `select from pg_stat_activity
+      where datname = current_database() and application_name = 'pg-tasks worker' and query like 'select tasks.next_schedule_in%'
+        and state = 'idle' and state_change < pg_catalog.clock_timestamp() - interval '100 ms'`
+    await waitFor(async () => (await this.pool.query(asleep)).rowCount === 1, {
+      timeoutMs: 10_000,
+      what: 'the scheduler to sleep',
+    })
   }
 
   /** Writes a schedule of ticks and has it planned. */

@@ -146,7 +146,7 @@ describe('a worker that sleeps', () => {
   ])('is woken by a schedule that $by writes, and fires in time', async ({ write }) => {
     await scheduling.startClockAt('2027-01-01T10:00:00Z')
     await startWorker({ connectionString: scheduling.database.url })
-    await scheduling.untilWorkersSleep()
+    await scheduling.untilWorkerSleeps()
     await write()
     await waitFor(async () => (await scheduling.enqueued()).length >= 2)
     expect(await lagMs()).toBeLessThan(1_000)
@@ -157,14 +157,14 @@ describe('a worker that sleeps', () => {
     await scheduling.pool.query(`select tasks.pause_schedule('tick')`)
     await scheduling.stopClockAt('2027-01-01T10:00:00Z')
     await startWorker({ connectionString: scheduling.database.url })
-    await scheduling.untilWorkersSleep()
+    await scheduling.untilWorkerSleeps()
     await scheduling.pool.query(`select tasks.resume_schedule('tick', catch_up => true)`)
     await waitFor(async () => (await scheduling.enqueued()).length === 1)
   })
 
   it('finds by its poll what no notification told', async () => {
     await startWorker({ connectionString: scheduling.database.url, pollIntervalMs: 300 })
-    await scheduling.untilWorkersSleep()
+    await scheduling.untilWorkerSleeps()
     await scheduling.pool.query(
       `insert into tasks.schedules (key, table_id, columns, every, anchor, planned, next_at)
        values ('tick', 'tasks.tick', '{"note": ""}', '1 min', '2027-01-01 09:00+00', true, '2027-01-01 09:59+00')`,

@@ -42,5 +42,4 @@ it(`${KEYS} blocked keys in front cost an acquire at most half more than none, o
   expect(await scalarOf(database.pool, 'select count(*)::int from tasks.behind where key < 0 and started_at is not null')).toBe(60)
   expect(behind).toBeLessThanOrEqual(1.5 * free)
   await watcher.client.end()
-  console.log({ free, behind })
 }, 60_000)

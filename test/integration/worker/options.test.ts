@@ -6,7 +6,7 @@ const connectionString = 'postgres://user:secret-word@localhost/database'
 
 // B-06, B-59. Nothing here connects.
 describe('options of a worker', () => {
-  it.each<[string, object, RegExp]>([
+  it.each<[string, unknown, RegExp]>([
     ['no connection', {}, /connectionString.*missing/],
     ['an unknown option', { connectionString, pollInterval: 5 }, /"pollInterval".*Did you mean "pollIntervalMs"/],
     [

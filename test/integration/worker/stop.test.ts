@@ -272,6 +272,27 @@ describe('a running worker', () => {
     await recorded.seen('finished', { count: 5 })
   })
 
+  it('serves a type that is added right after run(), once', async () => {
+    await createTaskType(database.pool, 'added_at_once')
+    await insertTasks(database.pool, 'added_at_once', 20)
+    const recorded = newWorker({ connectionString: database.url })
+    recorded.running = recorded.worker.run()
+    let atOnce = 0
+    let most = 0
+    recorded.worker.add(
+      taskOf('added_at_once', async () => {
+        atOnce += 1
+        most = Math.max(most, atOnce)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        atOnce -= 1
+      }),
+      1,
+    )
+    await recorded.seen('finished', { count: 20 })
+    expect(most).toBe(1)
+    expect(new Set(recorded.ids('finished')).size).toBe(20)
+  })
+
   it('runs nothing twice where a type is added again while its removed one still ends', async () => {
     await createTaskType(database.pool, 'added_again', { timeout: '600 ms' })
     const [id] = await insertTasks(database.pool, 'added_again')

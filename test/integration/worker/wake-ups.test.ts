@@ -207,6 +207,22 @@ describe('where notifications do not arrive', () => {
   })
 })
 
+// B-03
+describe('a listener whose session is ended', () => {
+  it('overlooks nothing that was announced before it listens again', async () => {
+    await createTaskType(database.pool, 'gap')
+    const recorded = await startWorker({ connectionString: database.url }, [taskOf('gap'), 5])
+    await workersAsleep(database.pool, 'gap')
+    await database.pool.query(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'pg-tasks worker' and query ilike '%pg_tasks_ping%';
+      ${'insert into tasks.gap (trace_id) values (null);'.repeat(20)}`)
+    await recorded.seen('finished', { count: 20, timeoutMs: 10_000 })
+    await recorded.seen('not_listening')
+    await recorded.seen('listening', { count: 2 })
+  })
+})
+
 // B-09
 describe('several workers', () => {
   it('all take part when two statements of one transaction bring tasks for all of their slots', async () => {

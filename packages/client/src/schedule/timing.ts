@@ -12,12 +12,12 @@ export type CatchUp = (typeof CATCH_UP)[number]
 /** When a schedule is due, and what is made up for. */
 export interface ScheduleTimingOptions {
   /**
-   * Five fields, or six with seconds first, or `@hourly @daily @midnight @weekly @monthly @yearly`. Either this or
-   * `everyMs`.
+   * Five fields, or six with seconds first, or `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`. Either
+   * this or `everyMs`.
    *
    * When day-of-month and day-of-week are both given, either suffices, unless day-of-week begins with `+`:
    * `0 0 13 * +5` is Friday 13th. A step that doesn't divide its field is uneven: every five hours is
-   * `everyMs: 18_000_000`, not `0 *\/5 * * *`, which starts anew at midnight.
+   * `everyMs: 18_000_000`, not a step of five in the hours, which starts anew at midnight.
    */
   readonly cron?: string
   /** A fixed interval in milliseconds, whole seconds. Either this or `cron`. */
@@ -43,7 +43,7 @@ export interface ScheduleTimingOptions {
    */
   readonly endsAt?: Date | null
   /**
-   * After so many occurrences the schedule is finished.
+   * After so many occurrences the schedule is finished; a change of when it is due counts anew.
    * @defaultValue null, no limit
    */
   readonly maxRuns?: number | null

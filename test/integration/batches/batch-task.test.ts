@@ -31,7 +31,11 @@ class Batch extends BatchTask<Product> {
 }
 
 async function create(table: string, count: number): Promise<void> {
-  await createTaskType(database.pool, table, { columns: 'product integer', backoffBase: '1 hour', backoffMax: '1 hour' })
+  await createTaskType(database.pool, table, {
+    columns: 'product integer',
+    backoffBase: '1 hour',
+    backoffMax: '1 hour',
+  })
   await database.pool.query(`insert into tasks.${table} (product) select g from generate_series(1, $1) g`, [count])
 }
 
@@ -80,7 +84,11 @@ it('a throw retries the tasks that have no outcome of their own', async () => {
   const recorded = await startWorker({ connectionString: database.url }, [batch, 3])
   await recorded.seen('retried', { count: 2 })
   await recorded.seen('canceled')
-  expect((await readTasks(database.pool, 'thrown')).map(({ state }) => state)).toEqual(['canceled', 'scheduled', 'scheduled'])
+  expect((await readTasks(database.pool, 'thrown')).map(({ state }) => state)).toEqual([
+    'canceled',
+    'scheduled',
+    'scheduled',
+  ])
 })
 
 it('a stop in mid-batch aborts the signals of all its tasks and gives them back, with the execution not lost', async () => {

@@ -119,7 +119,9 @@ describe('a group', () => {
     const [a] = await acquire('member')
     await session.query('select tasks.finish_tasks_member($1)', [a?.id])
     expect(await group('refused')).toMatchObject({ finished: 1, ended: false })
-    expect(await scalarOf(session, "select error from tasks.groups where key = 'refused'")).toContain('check constraint')
+    expect(await scalarOf(session, "select error from tasks.groups where key = 'refused'")).toContain(
+      'check constraint',
+    )
     await session.query("update tasks.groups set callback_columns = '{\"album\": 1}' where key = 'refused'")
     await session.query("select tasks.end_group('refused')")
     expect(await group('refused')).toMatchObject({ ended: true, callback: true })
@@ -131,7 +133,9 @@ describe('a group', () => {
     await session.query('create table public.updates (key text)')
     await session.query(`create function public.note_update() returns trigger language plpgsql
       as $$ begin insert into public.updates values (new.key); return null; end $$`)
-    await session.query('create trigger note after update on tasks.groups for each row execute function public.note_update()')
+    await session.query(
+      'create trigger note after update on tasks.groups for each row execute function public.note_update()',
+    )
     await session.query('begin')
     for (const { id } of runs.slice(0, 250)) await session.query('select tasks.finish_tasks_member($1)', [id])
     await session.query('select * from tasks.finish_many_tasks_member($1, $2)', [
@@ -165,7 +169,7 @@ describe('a group', () => {
     ["create_group('x', 'tasks', 'done', '{\"comment\": 1}')", 'TQ003', /comment/],
     ["create_group('x', 'tasks', 'done', '[]')", 'TQ003', /columns/],
     ["use_groups('tasks', 'nothing')", 'TQ004', /nothing/],
-    ["use_groups(null, null)", 'TQ004', /NULL/],
+    ['use_groups(null, null)', 'TQ004', /NULL/],
   ])('refuses %s', async (call, code, message) => {
     const refusal = await refusalOf(session.query(`select tasks.${call}`))
     expect(refusal.code).toBe(code)

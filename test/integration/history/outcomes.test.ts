@@ -23,15 +23,18 @@ async function acquire(): Promise<string> {
   return runs[0]?.id as string
 }
 
-const attempts = () =>
-  rowsOf(session, 'select attempt, outcome, error from tasks.attempts order by ended_at, attempt')
+const attempts = () => rowsOf(session, 'select attempt, outcome, error from tasks.attempts order by ended_at, attempt')
 
 describe('an attempt is written', () => {
   beforeEach(() => session.query('insert into tasks.mail default values'))
 
   it.each([
     ['finished', 'select tasks.finish_tasks_mail($1)', null],
-    ['finished', 'select * from tasks.finish_many_tasks_mail(array[$1]::bigint[], array(select run_token from tasks.mail))', null],
+    [
+      'finished',
+      'select * from tasks.finish_many_tasks_mail(array[$1]::bigint[], array(select run_token from tasks.mail))',
+      null,
+    ],
     ['retried', "select tasks.retry_tasks_mail($1, error => 'boom')", 'boom'],
     ['canceled', 'select tasks.cancel_tasks_mail($1)', null],
     ['released', 'select tasks.release_tasks_mail($1, (select run_token from tasks.mail))', null],
@@ -42,7 +45,10 @@ describe('an attempt is written', () => {
     await session.query(call, [id])
     expect(await attempts()).toEqual([{ attempt: 1, outcome, error }])
     expect(
-      await rowsOf(session, 'select task_id, worker_id, table_id::text, started_at < ended_at as lasted from tasks.attempts'),
+      await rowsOf(
+        session,
+        'select task_id, worker_id, table_id::text, started_at < ended_at as lasted from tasks.attempts',
+      ),
     ).toEqual([{ task_id: id, worker_id: worker, table_id: 'tasks.mail', lasted: true }])
   })
 

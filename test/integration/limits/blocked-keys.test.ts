@@ -39,7 +39,9 @@ it(`${KEYS} blocked keys in front cost an acquire at most half more than none, o
   const free = await cheapest('free')
   const behind = await cheapest('behind')
   expect(await scalarOf(database.pool, 'select count(*)::int from tasks.behind where held')).toBe(KEYS)
-  expect(await scalarOf(database.pool, 'select count(*)::int from tasks.behind where key < 0 and started_at is not null')).toBe(60)
+  expect(
+    await scalarOf(database.pool, 'select count(*)::int from tasks.behind where key < 0 and started_at is not null'),
+  ).toBe(60)
   expect(behind).toBeLessThanOrEqual(1.5 * free)
   await watcher.client.end()
 }, 60_000)

@@ -70,7 +70,9 @@ async function turn(client: Client, trial: Interleaving, index: number, conflict
       // Somebody else ended one of them: each for itself, so that the others aren't left running.
       if (code.startsWith('TQ')) {
         for (const { id, token } of together) {
-          await client.query(`select tasks.finish_tasks_${trial.table}($1, run_token => '${token}')`, [id]).catch(() => {})
+          await client
+            .query(`select tasks.finish_tasks_${trial.table}($1, run_token => '${token}')`, [id])
+            .catch(() => {})
         }
         left = left.slice(together.length)
       }

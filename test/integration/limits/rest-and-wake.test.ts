@@ -44,31 +44,35 @@ async function oneSecond(): Promise<void> {
 it.each([
   ['a full type', 'full', (task: Task<object>) => limitConcurrency(database.pool, task, 1)],
   ['a blocked key', 'keyed', (task: Task<object>) => limitKeys(database.pool, task, { columns: ['customer'] })],
-] as const)('%s lets its workers rest, and wakes them at once when another process has room', async (_, table, limit) => {
-  await createTaskType(database.pool, table, { columns: 'customer integer' })
-  const task = taskOf(table, () => latch.opened)
-  await limit(task)
-  const workers = [
-    await startWorker({ connectionString: database.url }, [task, 2]),
-    await startWorker({ connectionString: database.url }, [taskOf(table, () => latch.opened), 2]),
-  ]
-  await insert(table, 6)
-  await waitFor(() => workers.some((one) => one.of('started').length === 1))
-  await workersAsleep(database.pool, table, 2)
-  const before = await looks()
-  await oneSecond()
-  // Two workers; a few looks at what happened just before.
-  expect((await looks()) - before).toBeLessThan(10)
-  const began = performance.now()
-  latch.open()
-  await waitFor(async () => (await countStates(database.pool, table)).finished === 6, { timeoutMs: 15_000 })
-  expect(performance.now() - began).toBeLessThan(10_000)
-  const { rows } = await database.pool.query(
-    `select count(*)::int as overlapping from tasks.${table} a join tasks.${table} b on a.id < b.id
+] as const)(
+  '%s lets its workers rest, and wakes them at once when another process has room',
+  async (_, table, limit) => {
+    await createTaskType(database.pool, table, { columns: 'customer integer' })
+    const task = taskOf(table, () => latch.opened)
+    await limit(task)
+    const workers = [
+      await startWorker({ connectionString: database.url }, [task, 2]),
+      await startWorker({ connectionString: database.url }, [taskOf(table, () => latch.opened), 2]),
+    ]
+    await insert(table, 6)
+    await waitFor(() => workers.some((one) => one.of('started').length === 1))
+    await workersAsleep(database.pool, table, 2)
+    const before = await looks()
+    await oneSecond()
+    // Two workers; a few looks at what happened just before.
+    expect((await looks()) - before).toBeLessThan(10)
+    const began = performance.now()
+    latch.open()
+    await waitFor(async () => (await countStates(database.pool, table)).finished === 6, { timeoutMs: 15_000 })
+    expect(performance.now() - began).toBeLessThan(10_000)
+    const { rows } = await database.pool.query(
+      `select count(*)::int as overlapping from tasks.${table} a join tasks.${table} b on a.id < b.id
      where a.started_at < b.finished_at and b.started_at < a.finished_at`,
-  )
-  expect(rows[0].overlapping).toBe(0)
-}, 60_000)
+    )
+    expect(rows[0].overlapping).toBe(0)
+  },
+  60_000,
+)
 
 it('a paused type lets its worker rest, and resume wakes it', async () => {
   await createTaskType(database.pool, 'paused', { columns: 'customer integer' })

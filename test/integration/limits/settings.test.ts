@@ -19,12 +19,14 @@ const insert = (customers: ReadonlyArray<number | null>) =>
     customers,
   ])
 const acquire = async (most = 10) =>
-  (
-    await rowsOf<{ id: string }>(session, 'select id from tasks.acquire_tasks_mail($1)', [most])
-  ).map(({ id }) => Number(id))
+  (await rowsOf<{ id: string }>(session, 'select id from tasks.acquire_tasks_mail($1)', [most])).map(({ id }) =>
+    Number(id),
+  )
 const finish = (id: number) => session.query('select tasks.finish_tasks_mail($1)', [id])
 const held = async () =>
-  (await rowsOf<{ id: string }>(session, 'select id from tasks.mail where held order by id')).map(({ id }) => Number(id))
+  (await rowsOf<{ id: string }>(session, 'select id from tasks.mail where held order by id')).map(({ id }) =>
+    Number(id),
+  )
 const triggers = () =>
   scalarOf(
     session,
@@ -35,10 +37,14 @@ const limitKeys = (...rest: string[]) => session.query(`select tasks.limit_keys(
 describe('a paused type', () => {
   it('gives no task until it is resumed, and says nothing is due', async () => {
     await insert([1])
-    await session.query("select tasks.pause('tasks', 'mail', 'the bank is down'), tasks.pause('tasks', 'mail', 'again')")
+    await session.query(
+      "select tasks.pause('tasks', 'mail', 'the bank is down'), tasks.pause('tasks', 'mail', 'again')",
+    )
     expect(await acquire()).toEqual([])
     expect(await scalarOf(session, 'select ready_in from tasks.next_due_tasks_mail()')).toBeNull()
-    expect(await scalarOf(session, "select paused_reason from tasks.types where table_name = 'mail'")).toBe('the bank is down')
+    expect(await scalarOf(session, "select paused_reason from tasks.types where table_name = 'mail'")).toBe(
+      'the bank is down',
+    )
     await session.query("select tasks.register('tasks', 'mail')")
     expect(await acquire()).toEqual([])
     await session.query("select tasks.resume('tasks', 'mail'), tasks.resume('tasks', 'mail')")

@@ -47,9 +47,9 @@ describe('a running task', () => {
     await insert()
     const [run] = await acquire()
     expect((await refusalOf(insert())).code).toBe('23505')
-    expect(await rowsOf(session, "select outcome from tasks.enqueue('tasks.mail', '[{\"shop\": 1}]', 'ignore')")).toEqual([
-      { outcome: 'ignored' },
-    ])
+    expect(
+      await rowsOf(session, "select outcome from tasks.enqueue('tasks.mail', '[{\"shop\": 1}]', 'ignore')"),
+    ).toEqual([{ outcome: 'ignored' }])
     await session.query('select tasks.retry_tasks_mail($1)', [run?.id])
     await acquire()
     await session.query('select tasks.reset_tasks_mail($1)', [run?.id])
@@ -109,7 +109,9 @@ describe('a task that comes back while its follow-up waits is absorbed', () => {
     await other.query('begin')
     await insert(other)
     const back = session.query(
-      verb === 'retry' ? 'select tasks.retry_tasks_mail($1, run_token => $2)' : 'select tasks.release_tasks_mail($1, $2)',
+      verb === 'retry'
+        ? 'select tasks.retry_tasks_mail($1, run_token => $2)'
+        : 'select tasks.release_tasks_mail($1, $2)',
       [run?.id, run?.token],
     )
     await waitUntilBlocked(database.pool, session)

@@ -52,8 +52,13 @@ describe('fifty callers that enqueue the same task at once', () => {
 
 describe('a task that meets its like', () => {
   const at = (id: string | undefined) =>
-    scalarOf<number>(database.pool, 'select extract(epoch from planned_to - now())::float8 from tasks.mail where id = $1', [id])
-  const reason = (id: string | undefined) => scalarOf(database.pool, 'select reason from tasks.mail where id = $1', [id])
+    scalarOf<number>(
+      database.pool,
+      'select extract(epoch from planned_to - now())::float8 from tasks.mail where id = $1',
+      [id],
+    )
+  const reason = (id: string | undefined) =>
+    scalarOf(database.pool, 'select reason from tasks.mail where id = $1', [id])
 
   it('leaves it, gives it its columns, moves it later or earlier, and says which', async () => {
     const [one] = await enqueue([{ shop: 2, lang: 'de', reason: 'a' }], 'ignore', '1 hour')
@@ -121,7 +126,10 @@ it('refuses rows that are alike already and names them, and can be changed, take
   expect(refusal.code).toBe('TQ005')
   await database.pool.query('delete from tasks.later where id = (select max(id) from tasks.later)')
   const indexes = () =>
-    scalarOf(database.pool, "select count(*)::int from pg_indexes where tablename = 'later' and indexdef like 'CREATE UNIQUE%Shop%'")
+    scalarOf(
+      database.pool,
+      "select count(*)::int from pg_indexes where tablename = 'later' and indexdef like 'CREATE UNIQUE%Shop%'",
+    )
   for (const states of ['{scheduled,ready}', '{scheduled,ready}', '{scheduled,ready,running}']) {
     await database.pool.query(`select tasks.unique_while('tasks', 'later', ${columns}, '${states}')`)
     expect(await indexes()).toBe(1)
@@ -130,7 +138,9 @@ it('refuses rows that are alike already and names them, and can be changed, take
   expect(await indexes()).toBe(0)
   await database.pool.query("select tasks.register('tasks', 'later')")
   await database.pool.query(`select tasks.unique_while('tasks', 'later', ${columns})`)
-  await database.pool.query("select tasks.unique_while('tasks', 'later', null), tasks.unique_while('tasks', 'later', null)")
+  await database.pool.query(
+    "select tasks.unique_while('tasks', 'later', null), tasks.unique_while('tasks', 'later', null)",
+  )
   expect(await indexes()).toBe(0)
   await database.pool.query('insert into tasks.later ("Shop ""1""") values (1)')
 })

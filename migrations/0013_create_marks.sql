@@ -122,7 +122,8 @@ create function tasks.mark_step(
 language plpgsql volatile
 as $$
 declare
-  v_run record;
+  v_run          record;
+  v_lock_timeout text := pg_catalog.current_setting('lock_timeout');
 begin
   if not p_wait then
     -- For the mark: the handler's own transaction may have written the same one and not committed yet.
@@ -142,6 +143,9 @@ begin
       perform tasks.refuse('TQ013', pg_catalog.format('mark_step: another transaction has marked the step %s of task %s and is not committed', p_step, p_task_id),
         'Do a step in one transaction, or each time on its own.');
   end;
+  if not p_wait then
+    perform pg_catalog.set_config('lock_timeout', v_lock_timeout, true);
+  end if;
 end
 $$;
 comment on function tasks.mark_step(oid, bigint, uuid, text, jsonb, boolean) is
@@ -169,6 +173,40 @@ end
 $$;
 comment on function tasks.forget_marks() is 'Trigger: deletes the marks of deleted tasks';
 revoke execute on function tasks.forget_marks() from public;
+
+-- Marks whose task is gone although no trigger saw it go: deleted while the type was unregistered, by a replica's session, or
+-- in a snapshot older than the mark. They are nobody's and only take room, so a part at random is looked at each time.
+create function tasks.forget_stray_marks(p_table regclass, p_max_num bigint) returns bigint
+language plpgsql volatile
+set enable_seqscan to off
+as $$
+declare
+  v_first bigint := (select m.task_id from tasks.marks m where m.table_id = p_table order by m.task_id limit 1);
+  v_last  bigint := (select m.task_id from tasks.marks m where m.table_id = p_table order by m.task_id desc limit 1);
+  v_count bigint;
+begin
+  -- Who doesn't see all tasks can't tell.
+  if v_first is null or pg_catalog.row_security_active(p_table) then
+    return 0;
+  end if;
+  execute pg_catalog.format(
+    'with looked as materialized (
+       select m.task_id, m.step, m.created_at from tasks.marks m
+       where m.table_id = $1 and m.task_id >= $2 order by m.task_id, m.step limit $3
+     ), stray as materialized (
+       select m.task_id, m.step from tasks.marks m
+       where m.table_id = $1 and (m.task_id, m.step) in (
+         select l.task_id, l.step from looked l where not exists (select from %s t where t.id = l.task_id and t.created_at = l.created_at))
+       for update skip locked
+     )
+     delete from tasks.marks m using stray s where m.table_id = $1 and m.task_id = s.task_id and m.step = s.step', tasks.quoted(p_table))
+  using p_table, case when v_last - v_first < p_max_num then v_first else v_first + pg_catalog.floor(pg_catalog.random() * (v_last - v_first + 1)::double precision)::bigint end,
+    p_max_num;
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+comment on function tasks.forget_stray_marks(regclass, bigint) is 'Looks at some marks of a table and deletes those whose task is gone; returns how many';
 
 create function tasks.apply_reset_options(p_table regclass, p_task_id bigint, p_options jsonb) returns void
 language plpgsql volatile

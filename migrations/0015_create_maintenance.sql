@@ -80,6 +80,7 @@ declare
   v_type         tasks.types;
   v_left         bigint := p_max_num;
   v_kept         record;
+  v_some         bigint;
   v_before       timestamptz;
   v_table        regclass := '0'::regclass;
   v_lock_timeout text := pg_catalog.current_setting('lock_timeout');
@@ -149,24 +150,27 @@ begin
     end if;
   end if;
 
-  -- Marks of tables that are gone; those of deleted tasks went with them. One step in the index per table.
+  -- Marks of tables that are gone; those of deleted tasks went with them, but for a few. One step in the index per table.
   if v_left > 0 and tasks.may_delete('tasks.marks') then
     what := 'tasks.marks';
     deleted := 0;
     loop
       v_table := (select m.table_id from tasks.marks m where m.table_id > v_table order by m.table_id limit 1);
-      exit when v_table is null;
-      continue when tasks.quoted(v_table) is not null;
-      with gone as materialized (
-        select m.task_id, m.step from tasks.marks m where m.table_id = v_table order by m.task_id, m.step limit v_left for update skip locked
-      )
-      delete from tasks.marks m using gone g where m.table_id = v_table and m.task_id = g.task_id and m.step = g.step;
-      get diagnostics kept = row_count;
-      deleted := deleted + kept;
-      v_left := v_left - kept;
-      exit when v_left < 1;
+      exit when v_table is null or v_left < 1;
+      if tasks.quoted(v_table) is null then
+        with gone as materialized (
+          select m.task_id, m.step from tasks.marks m where m.table_id = v_table order by m.task_id, m.step limit v_left for update skip locked
+        )
+        delete from tasks.marks m using gone g where m.table_id = v_table and m.task_id = g.task_id and m.step = g.step;
+        get diagnostics v_some = row_count;
+      elsif pg_catalog.has_table_privilege(v_table, 'select') then
+        v_some := tasks.forget_stray_marks(v_table, least(v_left, 200));
+      else
+        v_some := 0;
+      end if;
+      deleted := deleted + v_some;
+      v_left := v_left - v_some;
     end loop;
-    kept := 0;
     if deleted > 0 then
       return next;
     end if;

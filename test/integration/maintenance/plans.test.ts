@@ -33,7 +33,7 @@ beforeAll(async () => {
   )
   await pool.query(
     `insert into tasks.marks (table_id, task_id, step, created_at, attempt)
-     select case when n > 99950 then 999999 else 'tasks.mail'::regclass end, n, 's', now(), 1 from generate_series(1, 100000) n`,
+     select case when id > 99950 then 999999 else 'tasks.mail'::regclass end, id, 's', created_at, 1 from tasks.mail`,
   )
   await pool.query('vacuum analyze tasks.occurrences, tasks.marks, public.audit')
 }, 60_000)
@@ -72,7 +72,7 @@ it('costs little where there is nothing to delete', async () => {
   await watcher.client.query('select * from tasks.maintain()')
   const plans = await watcher.plansOf('select * from tasks.maintain()')
   expect(walks(plans)).toEqual([])
-  expect(plans.at(-1)?.buffers).toBeLessThan(1_000)
+  expect(plans.at(-1)?.buffers).toBeLessThan(2_000)
 })
 
 it('lists and counts failed tasks by their index', async () => {

@@ -178,3 +178,16 @@ it.each([
   expect(refusal.code).toBe('TQ003')
   await pool.query(`select tasks.mark_step('tasks.mail'::regclass, $1, $2, repeat('x', 1000))`, [run.id, run.token])
 })
+
+it("leaves the session's lock_timeout as it was", async () => {
+  const run = await startRun(pool, 'mail')
+  const session = await database.client()
+  await session.query('begin')
+  await session.query(`set local lock_timeout = '7s'`)
+  await session.query(`select tasks.mark_step('tasks.mail'::regclass, $1, $2, 'send', p_wait => false)`, [
+    run.id,
+    run.token,
+  ])
+  expect(await rowsOf(session, 'show lock_timeout')).toEqual([{ lock_timeout: '7s' }])
+  await session.query('commit')
+})

@@ -41,7 +41,8 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(USAGE)
 } else {
-  process.exitCode = await main()
+  // Not by itself: sockets that were reset in the midst of a write can keep Node from ending (20.20 spins).
+  process.exit(await main())
 }
 
 async function main(): Promise<number> {

@@ -42,7 +42,7 @@ it.each([
     successor.add(new ExportOrders())
     const running = successor.run()
     await waitFor(async () => (await readTask(database.pool, 'export_orders', id)).state === 'finished', {
-      timeoutMs: 15_000,
+      timeoutMs: 40_000,
       what: 'another worker to finish the task',
     })
     await successor.stop()

@@ -35,7 +35,7 @@ async function finishElsewhere(database: TestDatabase, mail: MailServer, id: str
   successor.add(new SendLetter(mail.port))
   const running = successor.run()
   await waitFor(async () => (await readTask(database.pool, 'send_letter', id)).state === 'finished', {
-    timeoutMs: 15_000,
+    timeoutMs: 40_000,
     what: 'another worker to finish the task',
   })
   await successor.stop()
@@ -51,7 +51,7 @@ function expectArrived(mail: MailServer, times: number): void {
   expect(mail.delivered[0]?.key).toMatch(/^[0-9a-f]{32}$/)
 }
 
-describe('a letter arrives once although the process is killed', () => {
+describe('a letter arrives once although the process is killed', { timeout: 60_000 }, () => {
   it.each(['before the letter is sent', 'after the mark, before the finish', 'after the finish'])(
     '%s',
     async (point) => {
@@ -80,7 +80,9 @@ describe('a letter arrives once although the process is killed', () => {
 })
 
 // The one gap of docs/guides/mail-once.md: from the server's acceptance to the commit of the mark.
-describe('a letter arrives twice, with the same key, where the process is killed in the gap', () => {
+describe('a letter arrives twice, with the same key, where the process is killed in the gap', {
+  timeout: 60_000,
+}, () => {
   it('after the server accepted the letter, before it could say so', async () => {
     const { database, mail, id } = await oneLetter({ onAccepted: async () => void (await victim?.kill()) })
     let victim: WorkerProcess | undefined = startWorker(database, mail)
@@ -122,7 +124,7 @@ describe('a letter arrives twice, with the same key, where the process is killed
 })
 
 it('delivers 100 letters once each through kills in the gap, where the keys are honoured', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const KILLS = 6
   const database = await letterDatabase()
@@ -145,7 +147,7 @@ it('delivers 100 letters once each through kills in the gap, where the keys are 
 
   await waitFor(
     async () => (await readTasks(database.pool, 'send_letter')).every(({ state }) => state === 'finished'),
-    { timeoutMs: 50_000, what: 'all tasks to be finished' },
+    { timeoutMs: 110_000, what: 'all tasks to be finished' },
   )
   for (const worker of workers) await worker.kill('SIGTERM')
 

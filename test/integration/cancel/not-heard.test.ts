@@ -62,7 +62,7 @@ it('a cancel aborts the signal by the heartbeat where notifications do not arriv
   const running = await runTask('deaf', 200)
   await deafen(running)
   await database.pool.query('select tasks.cancel_tasks_deaf($1)', [running.id])
-  expect(await within(running.reason)).toMatchObject({ code: 'LEASE_LOST', reason: 'canceled' })
+  expect(await within(running.reason, { timeoutMs: 15_000 })).toMatchObject({ code: 'LEASE_LOST', reason: 'canceled' })
 })
 
 it('a cancel that nobody heard aborts the signal as soon as notifications arrive again', async () => {
@@ -71,7 +71,7 @@ it('a cancel that nobody heard aborts the signal as soon as notifications arrive
   await deafen(running)
   await database.pool.query('select tasks.reset_tasks_missed($1)', [running.id])
   await proxy.pass()
-  expect(await within(running.reason, { timeoutMs: 10_000 })).toMatchObject({ reason: 'reset' })
+  expect(await within(running.reason, { timeoutMs: 15_000 })).toMatchObject({ reason: 'reset' })
 })
 
 it.each<[string, string, string]>([
@@ -82,5 +82,5 @@ it.each<[string, string, string]>([
   const table = `by_${reason}`
   const running = await runTask(table, 200)
   await database.pool.query(statement.replace('TABLE', table), [running.id])
-  expect(await within(running.reason)).toMatchObject({ code: 'LEASE_LOST', reason })
+  expect(await within(running.reason, { timeoutMs: 15_000 })).toMatchObject({ code: 'LEASE_LOST', reason })
 })

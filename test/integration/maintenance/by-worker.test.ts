@@ -5,6 +5,9 @@ import { waitFor } from '../../support/wait-for.js'
 import { scalarOf } from '../sql/rows-of.js'
 import { newWorker, type RecordedWorker, taskOf } from '../worker/start-worker.js'
 
+/** A machine may be busy with other things. */
+const LONG = { timeoutMs: 15_000 }
+
 interface Cleaned {
   readonly what: string
   readonly deleted: number
@@ -50,8 +53,8 @@ async function startCleaning(maintenanceIntervalMs: number | null = 100): Promis
 it('deletes what is past its time by itself, in batches of a thousand, and tells of each', async () => {
   await typeWithOldTasks(2_500)
   const { cleaned } = await startCleaning()
-  await waitFor(async () => (await countOf()) === 0, { timeoutMs: 10_000 })
-  await waitFor(() => cleaned.length >= 3)
+  await waitFor(async () => (await countOf()) === 0, LONG)
+  await waitFor(() => cleaned.length >= 3, LONG)
   expect(cleaned).toEqual(
     [1_000, 1_000, 500].map((deleted) => ({ what: 'tasks.mail', deleted, kept: 0, reason: null })),
   )
@@ -60,9 +63,9 @@ it('deletes what is past its time by itself, in batches of a thousand, and tells
 it('goes on doing so', async () => {
   await typeWithOldTasks(1)
   const { cleaned } = await startCleaning()
-  await waitFor(() => cleaned.length === 1)
+  await waitFor(() => cleaned.length === 1, LONG)
   await endedTasks(2)
-  await waitFor(() => cleaned.length === 2)
+  await waitFor(() => cleaned.length === 2, LONG)
   expect(cleaned.at(-1)).toMatchObject({ deleted: 2 })
 })
 
@@ -70,7 +73,7 @@ it('is left to others where the interval is null', async () => {
   await typeWithOldTasks(1)
   const idle = await startCleaning(null)
   const busy = await startCleaning()
-  await waitFor(() => busy.cleaned.length === 1)
+  await waitFor(() => busy.cleaned.length === 1, LONG)
   expect(idle.cleaned).toEqual([])
 })
 
@@ -79,7 +82,7 @@ it('says once what it can not delete and why, and again when the reason is anoth
   await database.pool.query('create table public.audit (task_id bigint references tasks.mail)')
   await database.pool.query('insert into public.audit select min(id) from tasks.mail')
   const { recorded, cleaned } = await startCleaning()
-  await waitFor(() => cleaned.length >= 4)
+  await waitFor(() => cleaned.length >= 4, LONG)
   const warnings = () =>
     recorded.lines.filter(({ message }) => message === 'Tasks past their storage_time can not be deleted')
   expect(warnings()).toEqual([
@@ -91,7 +94,7 @@ it('says once what it can not delete and why, and again when the reason is anoth
   ])
   expect(cleaned[0]).toMatchObject({ deleted: 2, kept: 1, reason: expect.stringContaining('audit') })
   await database.pool.query('alter table public.audit rename constraint audit_task_id_fkey to protocol')
-  await waitFor(() => warnings().length === 2)
+  await waitFor(() => warnings().length === 2, LONG)
 })
 
 it('is done by one worker at a time', async () => {
@@ -111,22 +114,25 @@ it('is done by one worker at a time', async () => {
     'create trigger slow before delete on tasks.mail for each row execute function public.slow()',
   )
   const workers = [await startCleaning(), await startCleaning(), await startCleaning()]
-  await waitFor(async () => (await countOf()) === 0, { timeoutMs: 10_000 })
+  await waitFor(async () => (await countOf()) === 0, LONG)
   await endedTasks(20)
-  await waitFor(async () => (await countOf()) === 0, { timeoutMs: 10_000 })
+  await waitFor(async () => (await countOf()) === 0, LONG)
   const overlapping = await scalarOf(
     database.pool,
     `select count(*)::int from public.overlaps a join public.overlaps b on a.pid < b.pid and a.began < b.ended and b.began < a.ended`,
   )
   expect(overlapping).toBe(0)
-  await waitFor(() => workers.flatMap(({ cleaned }) => cleaned).reduce((sum, { deleted }) => sum + deleted, 0) === 40)
+  await waitFor(
+    () => workers.flatMap(({ cleaned }) => cleaned).reduce((sum, { deleted }) => sum + deleted, 0) === 40,
+    LONG,
+  )
   for (const { recorded } of workers) expect(recorded.lines.filter(({ level }) => level !== 'info')).toEqual([])
 })
 
 it('stops with the worker, in the middle of a slow call', async () => {
   await typeWithOldTasks(5)
   await database.pool.query(
-    `create function public.slow() returns trigger language plpgsql as $$ begin perform pg_sleep(30); return old; end $$`,
+    `create function public.slow() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return old; end $$`,
   )
   await database.pool.query(
     'create trigger slow before delete on tasks.mail for each row execute function public.slow()',
@@ -140,7 +146,7 @@ it('stops with the worker, in the middle of a slow call', async () => {
   })
   const startedAt = performance.now()
   await recorded.worker.stop({ timeoutMs: 0 })
-  expect(performance.now() - startedAt).toBeLessThan(5_000)
+  expect(performance.now() - startedAt).toBeLessThan(15_000)
   // The call is undone, and its session gone.
   expect(await countOf()).toBe(5)
 })

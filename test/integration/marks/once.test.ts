@@ -246,7 +246,6 @@ it('refuses a run whose task was taken over during the step, and writes no mark'
 it('fails readably, before the step is done, when the handler itself holds its task by an open finish', async () => {
   let calls = 0
   let refusal: unknown
-  const startedAt = performance.now()
   await run(async (task, context, self) => {
     if (context.attempt > 1) return
     await inTransaction(pool, async (tx) => {
@@ -262,7 +261,6 @@ it('fails readably, before the step is done, when the handler itself holds its t
   expect(calls).toBe(0)
   expect(refusal).toBeInstanceOf(TaskInUseError)
   expect((refusal as TaskInUseError).hint).toContain('once(connection, step, work)')
-  expect(performance.now() - startedAt).toBeLessThan(8_000)
 })
 
 it('does not hang for ever when the handler finishes during the step', async () => {

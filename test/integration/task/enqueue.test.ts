@@ -33,7 +33,7 @@ beforeEach(() => database.pool.query('truncate tasks.anything'))
 
 /** The ways in which values travel: alone on a new connection, alone on one that is known, several, beside what needs JSON. */
 const ROUTES: ReadonlyArray<readonly [string, (pool: Pool, row: Values) => Promise<string | undefined>]> = [
-  ['one', async (_pool, row) => task.enqueue(await database.client(), row)],
+  ['one', (pool, row) => task.enqueue({ query: (text, values) => pool.query(text, values && [...values]) }, row)],
   [
     'one more',
     async (pool, row) => {

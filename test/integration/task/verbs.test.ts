@@ -69,6 +69,7 @@ describe.each(CONNECTIONS)('on $name', ({ use }) => {
 describe('in the transaction of a handler that holds the only connection of its pool', () => {
   it('every verb is part of it: none waits for another connection, and all are undone by a rollback', async () => {
     const pool = new Pool({ connectionString: database.url, max: 1 })
+    pool.on('error', () => {})
     await database.pool.query('truncate tasks.send_letter')
     const [id] = await letters.enqueueMany(pool, [{ address: 'a' }, { address: 'b' }, { address: 'c' }])
     const claimed = await letters.acquire(pool, 3)

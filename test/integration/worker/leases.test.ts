@@ -50,6 +50,7 @@ describe('a handler that runs longer than the lease', () => {
     await createTaskType(database.pool, 'pool_used_up', { timeout: '600 ms' })
     const [id] = await insertTasks(database.pool, 'pool_used_up')
     const pool = new Pool({ connectionString: database.url, max: 1 })
+    pool.on('error', () => {})
     const latch = new Latch()
     const task = taskOf('pool_used_up', async (claimed, _, self) => {
       await inTransaction(pool, async (tx) => {

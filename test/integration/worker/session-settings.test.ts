@@ -50,6 +50,7 @@ describe.each(['repeatable read', 'serializable'])(
       await own.pool.query('create table counter (n int); insert into counter values (0)')
       await own.pool.query(`alter database ${own.name} set default_transaction_isolation = '${isolation}'`)
       const pool = new Pool({ connectionString: own.url, max: 4 })
+      pool.on('error', () => {})
       await insertTasks(own.pool, 'own_strict', 10)
       const task = taskOf('own_strict', async (claimed, _, self) => {
         for (let tries = 1; ; tries++) {

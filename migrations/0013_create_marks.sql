@@ -189,6 +189,7 @@ begin
   if v_first is null or pg_catalog.row_security_active(p_table) then
     return 0;
   end if;
+  -- From some way before the first on, so that the first is looked at as often as any other.
   execute pg_catalog.format(
     'with looked as materialized (
        select m.task_id, m.step, m.created_at from tasks.marks m
@@ -200,7 +201,7 @@ begin
        for update skip locked
      )
      delete from tasks.marks m using stray s where m.table_id = $1 and m.task_id = s.task_id and m.step = s.step', tasks.quoted(p_table))
-  using p_table, case when v_last - v_first < p_max_num then v_first else v_first + pg_catalog.floor(pg_catalog.random() * (v_last - v_first + 1)::double precision)::bigint end,
+  using p_table, case when v_last - v_first < p_max_num then v_first else v_last - pg_catalog.floor(pg_catalog.random() * (v_last - v_first + p_max_num)::double precision)::bigint end,
     p_max_num;
   get diagnostics v_count = row_count;
   return v_count;

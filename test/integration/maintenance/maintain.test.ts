@@ -308,7 +308,7 @@ it('deletes the marks of dropped tables, in bounded calls, and no others', async
 
 it('deletes marks whose task went by a way that no trigger sees, and no others', async () => {
   await createTaskType(pool, 'strayed')
-  await pool.query('insert into tasks.strayed (payload) select n from generate_series(1, 2500) n')
+  await pool.query('insert into tasks.strayed (payload) select n from generate_series(1, 1000) n')
   await pool.query(
     `insert into tasks.marks (table_id, task_id, step, created_at, attempt)
      select 'tasks.strayed'::regclass, id, 's', created_at, 1 from tasks.strayed`,
@@ -318,10 +318,10 @@ it('deletes marks whose task went by a way that no trigger sees, and no others',
   await session.query('delete from tasks.strayed where id % 5 = 0')
   const marks = () =>
     scalarOf<number>(pool, `select count(*)::int from tasks.marks where table_id = 'tasks.strayed'::regclass`)
-  expect(await marks()).toBe(2_500)
+  expect(await marks()).toBe(1_000)
   let calls = 0
-  for (; (await marks()) > 2_000 && calls < 200; calls += 1) await maintain()
-  expect(await marks()).toBe(2_000)
+  for (; (await marks()) > 800 && calls < 500; calls += 1) await maintain()
+  expect(await marks()).toBe(800)
   // A part at a time.
   expect(calls).toBeGreaterThan(1)
 })

@@ -195,13 +195,19 @@ describe('where notifications do not arrive', () => {
       5,
     ])
     await workersAsleep(database.pool, 'lock_lost')
-    await database.pool.query(`
-      select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'idle' and query like '%next_due%'`)
-    await workersAsleep(database.pool, 'lock_lost')
-    const { rows } = await database.pool.query(`
-      select from pg_locks l join pg_stat_activity a using (pid)
-      where l.locktype = 'advisory' and l.classid = 1886415982 and l.objid = 'tasks.lock_lost'::regclass and a.application_name = 'idle'`)
-    expect(rows).toHaveLength(1)
+    const sleepers = async () =>
+      (
+        await database.pool.query<{ pid: number }>(`
+          select a.pid from pg_locks l join pg_stat_activity a using (pid)
+          where l.locktype = 'advisory' and l.classid = 1886415982 and l.objid = 'tasks.lock_lost'::regclass
+            and a.application_name = 'idle'`)
+      ).rows.map((row) => row.pid)
+    const [before] = await sleepers()
+    await database.pool.query('select pg_terminate_backend($1)', [before])
+    await waitFor(async () => {
+      const now = await sleepers()
+      return now.length === 1 && now[0] !== before
+    })
     await insertTasks(database.pool, 'lock_lost')
     await idle.seen('finished')
   })

@@ -5,7 +5,7 @@ const LONGEST_YEARS = 1_000
 const LONGEST_MS = LONGEST_YEARS * 365 * 24 * 3_600_000
 
 /** @throws InvalidArgumentError unless it is a delay that the database can add to its clock */
-export function checkDelay(delayMs: number | undefined): void {
+function checkDelay(delayMs: number | undefined): void {
   if (delayMs === undefined || (Number.isFinite(delayMs) && delayMs >= 0 && delayMs <= LONGEST_MS)) return
   throw new InvalidArgumentError(
     'delayMs',

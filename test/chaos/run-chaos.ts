@@ -73,7 +73,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     // Each fault waits for it.
     setMaxListeners(0, ending.signal)
     const onForgetting = (what: 'began' | 'ended'): void => history.write(`forgetting_${what}`, {})
-    const field: Field = { servers, slots, networks, onForgetting, signal: ending.signal }
+    const field: Field = { servers, slots, networks, load, onForgetting, signal: ending.signal }
     const faults = injectAll(field, options, history)
     await delay(options.durationMs)
     ending.abort()

@@ -20,7 +20,6 @@ promise was kept. The same seed draws the same faults.
 const LOAD: LoadOptions = {
   shortTransactions: 2,
   longTransactions: 2,
-  lateCommits: false,
   operator: true,
   borrower: true,
   pauseMs: 200,

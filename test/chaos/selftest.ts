@@ -33,7 +33,6 @@ const WORKERS = 2
 const LOAD: LoadOptions = {
   shortTransactions: 1,
   longTransactions: 1,
-  lateCommits: false,
   operator: false,
   borrower: false,
   pauseMs: 500,

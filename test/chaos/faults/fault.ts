@@ -3,7 +3,7 @@ export type Fault =
   | { readonly kind: 'kill_worker'; readonly slot: number }
   | { readonly kind: 'stop_worker'; readonly slot: number }
   | { readonly kind: 'shift_clock'; readonly slot: number; readonly byMs: number }
-  | { readonly kind: 'freeze_worker'; readonly slot: number; readonly forMs: number }
+  | { readonly kind: 'freeze_process'; readonly slot: number; readonly forMs: number }
   | { readonly kind: 'block_event_loop'; readonly slot: number; readonly forMs: number }
   | { readonly kind: 'crash_server'; readonly downMs: number }
   | { readonly kind: 'fail_over'; readonly forgetMs: number }
@@ -16,6 +16,10 @@ export type Fault =
   | { readonly kind: 'refuse_connections'; readonly slot: number; readonly forMs: number }
   | { readonly kind: 'reset_connections'; readonly slot: number }
   | { readonly kind: 'cut_statement'; readonly slot: number; readonly statement: string; readonly delivered: boolean }
+  | { readonly kind: 'cancel_statements'; readonly share: number; readonly salt: string }
+  | { readonly kind: 'take_connections'; readonly forMs: number }
+  | { readonly kind: 'alter_table'; readonly table: string; readonly forMs: number }
+  | { readonly kind: 'refresh_functions' }
   | { readonly kind: 'pin_snapshot'; readonly forMs: number }
   | { readonly kind: 'lock_rows'; readonly table: string; readonly rows: number; readonly forMs: number }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { WorkerProcess } from '../../support/worker-process.js'
 import type { Network } from '../session/network.js'
 import type { Servers } from '../session/servers.js'
 import type { Slot } from '../session/slot.js'
@@ -9,6 +10,7 @@ export interface Field {
   readonly slots: readonly Slot[]
   /** The slots' networks, and behind them that of the load. */
   readonly networks: readonly Network[]
+  readonly load: WorkerProcess
   /** Told when the server begins to acknowledge commits that a failover loses, and when it ends. */
   readonly onForgetting: (what: 'began' | 'ended') => void
   /** Aborted when the last fault must end. */

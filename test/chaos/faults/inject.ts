@@ -4,6 +4,7 @@ import type { FaultOutcome, Field } from './field.js'
 import { injectIntoNetwork } from './network.js'
 import { injectIntoProcess } from './processes.js'
 import { injectIntoServer } from './server.js'
+import { takeConnections } from './take-connections.js'
 import { injectTransaction } from './transactions.js'
 
 /** Breaks what the fault says; resolves when it is over. */
@@ -12,7 +13,7 @@ export async function inject(field: Field, fault: Fault): Promise<FaultOutcome> 
     case 'kill_worker':
     case 'stop_worker':
     case 'shift_clock':
-    case 'freeze_worker':
+    case 'freeze_process':
     case 'block_event_loop':
       return injectIntoProcess(field, fault)
     case 'black_hole':
@@ -25,10 +26,15 @@ export async function inject(field: Field, fault: Fault): Promise<FaultOutcome> 
       return injectIntoNetwork(field, fault)
     case 'terminate_backends':
     case 'terminate_listeners':
+    case 'cancel_statements':
       return injectIntoBackends(field, fault)
     case 'pin_snapshot':
     case 'lock_rows':
+    case 'alter_table':
+    case 'refresh_functions':
       return injectTransaction(field, fault)
+    case 'take_connections':
+      return takeConnections(field, fault)
     case 'crash_server':
     case 'fail_over':
       return injectIntoServer(field, fault)

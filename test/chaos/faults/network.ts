@@ -1,5 +1,5 @@
 import type { Network } from '../session/network.js'
-import { terminate } from './backends.js'
+import { toSessions } from './backends.js'
 import type { Fault } from './fault.js'
 import { type FaultOutcome, type Field, last } from './field.js'
 
@@ -57,6 +57,6 @@ async function endSessions(
 ): Promise<void> {
   const ended = last(field, forMs)
   const name = field.slots[slot]?.applicationName ?? 'load'
-  await terminate(field, 'starts_with(application_name, $1)', [name])
+  await toSessions(field, 'pg_terminate_backend', 'starts_with(application_name, $1)', [name])
   await ended
 }

@@ -21,7 +21,7 @@ export const ALL_FAULTS: Readonly<Record<FaultKind, number>> = {
   kill_worker: 10,
   stop_worker: 4,
   shift_clock: 2,
-  freeze_worker: 6,
+  freeze_process: 6,
   block_event_loop: 6,
   crash_server: 4,
   fail_over: 2,
@@ -34,6 +34,10 @@ export const ALL_FAULTS: Readonly<Record<FaultKind, number>> = {
   refuse_connections: 3,
   reset_connections: 6,
   cut_statement: 16,
+  cancel_statements: 4,
+  take_connections: 3,
+  alter_table: 4,
+  refresh_functions: 2,
   pin_snapshot: 3,
   lock_rows: 6,
 }
@@ -77,7 +81,7 @@ export function planFaults(random: Random, options: PlanOptions): PlannedFault[]
 
 function draw(random: Random, kind: FaultKind, { workers, tables, statements = STATEMENTS }: PlanOptions): Fault {
   const slot = random.integer(0, workers - 1)
-  /** Behind the workers' places comes that of the load, which only the network reaches. */
+  /** Behind the workers' places comes that of the load, which is never ended. */
   const place = random.integer(0, workers)
   const mortal = workers === 1 ? 0 : random.integer(1, workers - 1)
   const salt = String(random.integer(0, 1e9))
@@ -87,8 +91,8 @@ function draw(random: Random, kind: FaultKind, { workers, tables, statements = S
       return { kind, slot: mortal }
     case 'shift_clock':
       return { kind, slot: mortal, byMs: random.pick([-86_400_000, -3_600_000, -5_000, 5_000, 3_600_000, 86_400_000]) }
-    case 'freeze_worker':
-      return { kind, slot, forMs: random.integer(200, 9_000) }
+    case 'freeze_process':
+      return { kind, slot: place, forMs: random.integer(200, 9_000) }
     case 'block_event_loop':
       return { kind, slot, forMs: random.integer(500, 7_000) }
     case 'crash_server':
@@ -99,7 +103,14 @@ function draw(random: Random, kind: FaultKind, { workers, tables, statements = S
     case 'terminate_backends':
       return { kind, share: random.pick([0.1, 0.3, 1]), salt }
     case 'terminate_listeners':
+    case 'cancel_statements':
       return { kind, share: random.pick([0.5, 1]), salt }
+    case 'take_connections':
+      return { kind, forMs: random.integer(500, 6_000) }
+    case 'alter_table':
+      return { kind, table: random.pick(tables), forMs: random.integer(0, 1_500) }
+    case 'refresh_functions':
+      return { kind }
     case 'black_hole':
     case 'hold_network':
     case 'refuse_connections':
@@ -107,7 +118,7 @@ function draw(random: Random, kind: FaultKind, { workers, tables, statements = S
     case 'half_open':
       return { kind, slot: place, forMs: random.integer(3_000, 15_000) }
     case 'delay_network':
-      return { kind, slot: place, byMs: random.integer(20, 800), forMs: random.integer(1_000, 8_000) }
+      return { kind, slot: place, byMs: random.integer(20, 2_500), forMs: random.integer(1_000, 8_000) }
     case 'reset_connections':
       return { kind, slot: place }
     case 'cut_statement':

@@ -60,6 +60,8 @@ export interface ChaosType {
   readonly weight: number
   readonly kinds: Readonly<Partial<Record<Kind, number>>>
   readonly longestWorkMs: number
+  /** Whether it sees bursts, silence, and commits that come late, and nothing else. */
+  readonly bursts?: boolean
   /** Most tasks at once in all processes. */
   readonly limit?: number
   /** Whether tasks of one account run one after the other. */
@@ -129,6 +131,15 @@ export const TASK_TYPES: readonly ChaosType[] = [
     kinds: { effect: 1, return: 1, throw: 1 },
     longestWorkMs: 200,
     limit: 3,
+  },
+  {
+    table: 'quiet',
+    register: REGISTER,
+    concurrency: 1,
+    weight: 0,
+    kinds: { return: 1 },
+    longestWorkMs: 100,
+    bursts: true,
   },
   { table: 'tick', register: REGISTER, concurrency: 2, weight: 0, kinds: { effect: 1 }, longestWorkMs: 50 },
 ]

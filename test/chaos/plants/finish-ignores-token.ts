@@ -6,5 +6,5 @@ export const finishIgnoresToken: Plant = {
   foundBy: ['effects are exactly once'],
   plant: (client) => alterFunctions(client, '^finish_chaos_', 'and ($4 is null or t.run_token = $4)', ''),
   types: [chaosType({ kinds: { effect: 1 }, longestWorkMs: 5_000 })],
-  weights: { freeze_worker: 1, block_event_loop: 1 },
+  weights: { freeze_process: 1, block_event_loop: 1 },
 }

@@ -7,5 +7,5 @@ export const marksAreNotKept: Plant = {
   plant: (client) =>
     alterFunctions(client, '^mark_step$', 'begin\n  if not p_wait', 'begin\n  return;\n  if not p_wait'),
   types: [chaosType({ kinds: { steps: 1 }, longestWorkMs: 2_500 })],
-  weights: { kill_worker: 1, freeze_worker: 1 },
+  weights: { kill_worker: 1, freeze_process: 1 },
 }

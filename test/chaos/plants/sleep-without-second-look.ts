@@ -1,6 +1,6 @@
 import { chaosType, type Plant } from './plant.js'
 
-const QUICK = { kinds: { return: 1 }, longestWorkMs: 100, concurrency: 1 } as const
+const QUICK = { kinds: { return: 1 }, longestWorkMs: 100, concurrency: 1, bursts: true } as const
 
 /** A worker falls asleep although somebody who enqueued while it was awake has not committed yet. */
 export const sleepWithoutSecondLook: Plant = {
@@ -11,6 +11,6 @@ export const sleepWithoutSecondLook: Plant = {
       language sql volatile as 'select true'`)
   },
   types: ['plain', 'gone', 'narrow'].map((table) => chaosType({ ...QUICK, table })),
-  load: { shortTransactions: 0, longTransactions: 0, lateCommits: true },
+  load: { shortTransactions: 0, longTransactions: 0 },
   weights: {},
 }

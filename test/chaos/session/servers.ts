@@ -28,7 +28,9 @@ export class Servers {
   }
 
   static async start(types: readonly ChaosType[], options: { readonly replica: boolean }): Promise<Servers> {
-    const primary = await startTestServer({ settings: { max_wal_size: '128MB', wal_keep_size: '32MB' } })
+    const primary = await startTestServer({
+      settings: { max_wal_size: '128MB', wal_keep_size: '32MB' },
+    })
     await createChaosDatabase(primary.url, types)
     if (!options.replica) return new Servers(primary, undefined)
     // Here, and so in the replica's copy too: a standby asks again for its primary after a crash.
@@ -41,9 +43,14 @@ export class Servers {
     return this.#busy
   }
 
-  /** Runs statements on the database, past all proxies. */
+  /** Leads to the database on the primary, past all proxies. */
+  get url(): string {
+    return databaseUrl(this.#primary.url, DATABASE)
+  }
+
+  /** Runs statements there. */
   ask<Value>(work: (client: Client) => Promise<Value>): Promise<Value> {
-    return withClient(databaseUrl(this.#primary.url, DATABASE), work)
+    return withClient(this.url, work)
   }
 
   /** `kill -9`, and a restart after a while. */

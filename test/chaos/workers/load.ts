@@ -54,7 +54,7 @@ await Promise.all([
   countUnfinished(),
   ...Array.from({ length: load.shortTransactions }, (_, at) => enqueueShortly(loader(`short ${at}`), mayEnqueue)),
   ...Array.from({ length: load.longTransactions }, (_, at) => enqueueSlowly(loader(`long ${at}`), mayEnqueue)),
-  ...(load.lateCommits ? types.map((type) => commitLate(loader(`late ${type.table}`), type)) : []),
+  ...types.filter(({ bursts }) => bursts).map((type) => commitLate(loader(`late ${type.table}`), type)),
   ...(load.operator ? [operate(loader('operator'))] : []),
   ...(load.borrower ? [borrow(loader('borrower'), tools)] : []),
 ])

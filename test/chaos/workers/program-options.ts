@@ -20,8 +20,6 @@ export interface LoadOptions {
   /** Enqueuers at once, of each kind. */
   readonly shortTransactions: number
   readonly longTransactions: number
-  /** Whether each type sees bursts, silence, and commits that come late. */
-  readonly lateCommits: boolean
   /** Whether somebody cancels, resets, cleans, and acquires without a worker. */
   readonly operator: boolean
   readonly borrower: boolean

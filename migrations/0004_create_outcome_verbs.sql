@@ -43,21 +43,6 @@ end
 $$;
 comment on function tasks.refuse_outcome(text, text, bigint, uuid) is 'Raises what is the matter with a task that could not be finished, retried, canceled or reset';
 
--- A finish in an open transaction holds its row. A connection that is cut before COMMIT gives it back within a lease.
-create function tasks.limit_idle_transaction(p_timeout interval) returns void
-language plpgsql volatile
-as $$
-declare
-  v_limit   double precision := pg_catalog.date_part('epoch', p_timeout);
-  v_current double precision := pg_catalog.date_part('epoch', pg_catalog.current_setting('idle_in_transaction_session_timeout')::interval);
-begin
-  if v_limit > 0 and v_limit < 2000000 and (v_current = 0 or v_current > v_limit) then
-    perform pg_catalog.set_config('idle_in_transaction_session_timeout', pg_catalog.ceil(v_limit * 1000)::bigint::pg_catalog.text, true);
-  end if;
-end
-$$;
-comment on function tasks.limit_idle_transaction(interval) is 'Lowers idle_in_transaction_session_timeout to the lease for this transaction; never raises it';
-
 -- A full queue would fail the caller's commit; the next heartbeat tells the worker as well.
 create function tasks.notify_run(p_table_id regclass, p_task_id bigint, p_what text) returns void
 language plpgsql volatile
@@ -85,16 +70,17 @@ $head$, $body$
 #variable_conflict use_column
 <<this>>
 declare
-  v_type   tasks.types;
-  v_delete boolean;
+  v_timeout interval;
+  v_storage interval;
+  v_limit   double precision;
+  v_set     pg_catalog.text;
 begin
-  select y.* into this.v_type from tasks.types y
+  select y.timeout, y.storage_time into this.v_timeout, this.v_storage from tasks.types y
   where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
   if not found then
     perform tasks.refuse_type('finish', %3$s);
   end if;
-  v_delete := coalesce(this.v_type.storage_time = interval '0', false);
-  if this.v_delete then
+  if this.v_storage = interval '0' then
     begin
       delete from %1$s t
       where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
@@ -105,10 +91,10 @@ begin
     exception
       when foreign_key_violation then
         -- What a foreign key holds is finished all the same; clean deletes it once it is free.
-        v_delete := false;
+        v_storage := null;
     end;
   end if;
-  if not this.v_delete then
+  if this.v_storage is null or this.v_storage > interval '0' then
     update %1$s t set finished_at = tasks.clock(), comment = coalesce($3, t.comment)
     where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
       and ($4 is null or t.run_token = $4);
@@ -116,7 +102,15 @@ begin
       perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
     end if;
   end if;
-  perform tasks.limit_idle_transaction(this.v_type.timeout);
+  -- A finish in an open transaction holds its row. A connection that is cut before COMMIT gives it back within a lease; a lower
+  -- limit of the caller's stays.
+  v_limit := pg_catalog.date_part('epoch', this.v_timeout);
+  if this.v_limit < 2000000 and (
+    pg_catalog.current_setting('idle_in_transaction_session_timeout') = '0'
+    or pg_catalog.date_part('epoch', pg_catalog.current_setting('idle_in_transaction_session_timeout')::interval) > this.v_limit)
+  then
+    v_set := pg_catalog.set_config('idle_in_transaction_session_timeout', pg_catalog.ceil(this.v_limit * 1000)::bigint::pg_catalog.text, true);
+  end if;
   return 'finished';
 end
 $body$)

@@ -194,6 +194,34 @@ describe('a busy type', () => {
   })
 })
 
+describe('a column that is renamed or gets another type', () => {
+  it('has its new name and type in the next row already', async () => {
+    await createTaskType(database.pool, 'renamed_column', { columns: "payload text default '5'" })
+    const rows: Array<Record<string, unknown>> = []
+    const task = taskOf<Record<string, unknown>>('renamed_column', async ({ payload, body }) => {
+      rows.push({ payload, body })
+    })
+    const recorded = await startWorker({ connectionString: database.url }, [task, 1])
+    const changes = [
+      'select',
+      'alter table tasks.renamed_column rename payload to body',
+      `alter table tasks.renamed_column alter body drop default, alter body type integer using body::integer,
+         alter body set default 5`,
+    ]
+    for (const [index, change] of changes.entries()) {
+      await database.pool.query(change)
+      // Several rounds, so that a statement that is prepared has been used.
+      for (let round = 1; round <= 7; round += 1) {
+        await insertTasks(database.pool, 'renamed_column')
+        await recorded.seen('finished', { count: index * 7 + round })
+      }
+    }
+    const [text, renamed, number] = [{ payload: '5' }, { body: '5' }, { body: 5 }]
+    expect(rows).toEqual([text, renamed, number].flatMap((row) => Array.from({ length: 7 }, () => row)))
+    expect(recorded.of('error')).toEqual([])
+  })
+})
+
 // B-14
 describe('two applications in one database', () => {
   it('run their own types only, and foreign notifications cost nothing', async () => {

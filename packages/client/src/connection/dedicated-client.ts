@@ -1,11 +1,12 @@
 import type { QueryResult } from '@pg-tasks/sql'
-import type { Client } from 'pg'
+import type { Client, QueryConfig } from 'pg'
 import { ConnectionLostError, ReadOnlyServerError } from '../errors/connection-errors.js'
 import { isConnectionLost } from '../errors/is-transient.js'
 import { withDeadline } from '../timers/with-deadline.js'
 import { cancelStatement } from './cancel-statement.js'
 import type { Server } from './connection-source.js'
 import { createClient } from './create-client.js'
+import { PreparedStatements } from './prepared-statements.js'
 import { watchReadOnly } from './read-only.js'
 
 /** How a connection of our own is made. */
@@ -29,6 +30,7 @@ export class DedicatedClient {
   readonly #destroySocket: () => void
   readonly #onLost: (reason: Error) => void
   readonly #ended: Promise<void>
+  readonly #prepared = new PreparedStatements()
   #connected = false
   #running = false
   #canceling: Promise<void> | undefined
@@ -92,12 +94,25 @@ export class DedicatedClient {
    * Runs one statement; the caller sees to it that none overlap.
    *
    * @param deadlineMs - after it the socket is closed: an answer that comes late must not be taken for the next statement's
+   * @param prepared - whether it is prepared by name, which only a direct connection keeps
    */
-  async query(text: string, values: readonly unknown[], deadlineMs: number): Promise<QueryResult> {
+  async query(text: string, values: readonly unknown[], deadlineMs: number, prepared = false): Promise<QueryResult> {
+    if (!prepared || values.length === 0) return this.#query({ text, values: [...values] }, deadlineMs)
+    const name = this.#prepared.nameOf(text)
+    try {
+      return await this.#query({ text, values: [...values], ...(name === undefined ? {} : { name }) }, deadlineMs)
+    } catch (error) {
+      // Inside a transaction the error has ended it.
+      if (!this.#prepared.isOutdated(text, error) || this.inTransaction) throw error
+      return this.#query({ text, values: [...values] }, deadlineMs)
+    }
+  }
+
+  async #query(statement: QueryConfig, deadlineMs: number): Promise<QueryResult> {
     if (this.#lost !== undefined) throw this.#lostError(this.#lost, false)
     this.#running = true
     try {
-      return await withDeadline(this.#client.query(text, [...values]), deadlineMs, () => {
+      return await withDeadline(this.#client.query(statement), deadlineMs, () => {
         this.destroy(new Error(`No answer within ${deadlineMs} ms`))
         return new Error('Query read timeout')
       })

@@ -42,6 +42,8 @@ export interface ReconnectingClientOptions {
 export interface CallOptions {
   /** Longest time for each statement of this call, in milliseconds. */
   readonly deadlineMs?: number
+  /** Whether statements are prepared by name; only where the connection is known to be direct. @defaultValue false */
+  readonly prepared?: boolean
 }
 
 const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: 3_000 }
@@ -97,7 +99,8 @@ export class ReconnectingClient implements Queryable {
   use<Value>(work: (session: Queryable) => Promise<Value>, options: CallOptions = {}): Promise<Value> {
     return this.#inTurn(async () => {
       const connection = await this.#connect()
-      const session = new Session(connection, options.deadlineMs ?? this.#options.statementTimeoutMs ?? 10_000)
+      const deadlineMs = options.deadlineMs ?? this.#options.statementTimeoutMs ?? 10_000
+      const session = new Session(connection, deadlineMs, options.prepared)
       try {
         const value = await work(session)
         this.#backoff.reset()

@@ -6,17 +6,19 @@ import type { DedicatedClient } from './dedicated-client.js'
 export class Session implements Queryable {
   readonly #connection: DedicatedClient
   readonly #deadlineMs: number
+  readonly #prepared: boolean
   #last: Promise<unknown> = Promise.resolve()
   #over = false
 
-  constructor(connection: DedicatedClient, deadlineMs: number) {
+  constructor(connection: DedicatedClient, deadlineMs: number, prepared = false) {
     this.#connection = connection
     this.#deadlineMs = deadlineMs
+    this.#prepared = prepared
   }
 
   query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
     if (this.#over) return Promise.reject(new ClosedError('The session'))
-    const result = this.#last.then(() => this.#connection.query(text, values, this.#deadlineMs))
+    const result = this.#last.then(() => this.#connection.query(text, values, this.#deadlineMs, this.#prepared))
     this.#last = result.catch(() => {})
     return result
   }

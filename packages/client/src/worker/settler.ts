@@ -5,6 +5,7 @@ import { describeThrown } from '../errors/describe-thrown.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { WorkerStoppingError } from '../errors/run-errors.js'
 import { sleep } from '../timers/sleep.js'
+import { startTimer } from '../timers/start-timer.js'
 import { wait } from '../timers/wait.js'
 import type { ActiveRun } from './active-run.js'
 import { failureKind } from './failure-kind.js'
@@ -15,6 +16,12 @@ import { writeOutcome } from './write-outcome.js'
 
 /** Most runs in one statement. */
 const MOST_AT_ONCE = 1_000
+
+/**
+ * How long runs that their handler settled are gathered before the database is asked about them, in milliseconds: nothing waits
+ * for the answer, and one by one they would cost a statement each.
+ */
+const GATHER_MS = 20
 
 const RETRY_WAIT = { baseMs: 50, maxMs: 5_000 }
 /** For errors that somebody has to mend: revoked rights, a trigger that refuses. */
@@ -39,6 +46,7 @@ export class Settler {
   #finishing: ActiveRun[] = []
   #looking: Look[] = []
   #flushing = false
+  #gathering = false
   #failures = 0
   #unsettled = 0
   #onDrained: () => void = () => {}
@@ -64,7 +72,7 @@ export class Settler {
         return
       case 'look':
         this.#looking.push({ run, otherwise: outcome.otherwise })
-        this.#flush()
+        this.#lookSoon()
         return
       case 'retry':
       case 'cancel':
@@ -108,6 +116,18 @@ export class Settler {
         }
       }).finally(() => {
         this.#flushing = false
+      })
+    })
+  }
+
+  #lookSoon(): void {
+    if (this.#gathering) return
+    this.#gathering = true
+    startTimer(GATHER_MS, () => {
+      void this.#orAbandoned(async () => {
+        while (this.#looking.length > 0) await this.#look(this.#looking.splice(0, MOST_AT_ONCE))
+      }).finally(() => {
+        this.#gathering = false
       })
     })
   }
@@ -192,7 +212,7 @@ export class Settler {
         if (run.settled !== undefined) {
           // Its own transaction was committed between the look and this.
           this.#looking.push({ run, otherwise: undefined })
-          this.#flush()
+          this.#lookSoon()
           return
         }
         // Also after a lost answer to a write that was done.

@@ -18,8 +18,8 @@ export interface WorkerSessionOptions {
 
 /**
  * A session of the worker's own. Once notifications were seen to arrive, the connection is known to be direct, and the session
- * is made independent of the settings of role and database; behind a transaction pooler that would reach other people's
- * sessions.
+ * is made independent of the settings of role and database, and prepares its statements; behind a transaction pooler that would
+ * reach other people's sessions.
  */
 export class WorkerSession implements Queryable {
   readonly #client: ReconnectingClient
@@ -51,13 +51,17 @@ export class WorkerSession implements Queryable {
   }
 
   #use<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
-    return this.#client.use(async (session) => {
-      if (this.#preparedSession !== this.#client.session && this.#direct()) {
-        await prepareSession(session, { lockTimeoutMs: LOCK_TIMEOUT_MS })
-        this.#preparedSession = this.#client.session
-      }
-      return work(session)
-    })
+    const direct = this.#direct()
+    return this.#client.use(
+      async (session) => {
+        if (direct && this.#preparedSession !== this.#client.session) {
+          await prepareSession(session, { lockTimeoutMs: LOCK_TIMEOUT_MS })
+          this.#preparedSession = this.#client.session
+        }
+        return work(session)
+      },
+      { prepared: direct },
+    )
   }
 
   close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../connection.js'
-import { type TaskTypeName, verbOf } from '../task-type-name.js'
+import { type TaskTypeName, tableOf, verbOf } from '../task-type-name.js'
 
 /** For whom tasks are acquired. */
 export interface AcquireOptions {
@@ -14,9 +14,11 @@ export interface AcquireOptions {
 /** Claims due tasks in their order (priority, planned_to, id), with a new token each; rows of the user's table. */
 export async function acquire<Row>(connection: Queryable, type: TaskTypeName, options: AcquireOptions): Promise<Row[]> {
   const { maxNum, workerId = null, slotsEmpty = true } = options
-  const result = await connection.query(
-    `select * from ${verbOf(type, 'acquire')}($1::integer, $2::uuid, $3::boolean)`,
-    [maxNum, workerId, slotsEmpty],
-  )
+  const call = `select * from ${verbOf(type, 'acquire')}($1::integer, $2::uuid, $3::boolean)`
+  // A worker's statement is prepared, and PostgreSQL doesn't see that its plan depends on the table: without the condition, which
+  // is always true, a column that was renamed would keep its old name in the rows.
+  const text =
+    workerId === null ? call : `${call} where $1 is not null or exists (select from ${tableOf(type)} where false)`
+  const result = await connection.query(text, [maxNum, workerId, slotsEmpty])
   return result.rows as Row[]
 }

@@ -1,6 +1,7 @@
 import { acknowledgedStays } from './acknowledged-stays.js'
 import { effectsAreExactlyOnce } from './effects-are-exactly-once.js'
 import type { Evidence, Violation } from './evidence.js'
+import { executionsAreCounted } from './executions-are-counted.js'
 import { heapStaysFlat } from './heap-stays-flat.js'
 import { leasesAreKept } from './leases-are-kept.js'
 import { limitsHold } from './limits-hold.js'
@@ -11,6 +12,7 @@ import { nothingIsStuck } from './nothing-is-stuck.js'
 import { oneRunSettles } from './one-run-settles.js'
 import { processesEndWhenAsked } from './processes-end-when-asked.js'
 import { schedulesMissNothing } from './schedules-miss-nothing.js'
+import { slotsHold } from './slots-hold.js'
 import { stepsAreDoneOnce } from './steps-are-done-once.js'
 import { tasksRunOnTime } from './tasks-run-on-time.js'
 
@@ -19,6 +21,7 @@ const CHECKS: ReadonlyArray<(evidence: Evidence) => Violation[]> = [
   nothingIsInvented,
   effectsAreExactlyOnce,
   oneRunSettles,
+  executionsAreCounted,
   acknowledgedStays,
   stepsAreDoneOnce,
   leasesAreKept,
@@ -26,6 +29,7 @@ const CHECKS: ReadonlyArray<(evidence: Evidence) => Violation[]> = [
   tasksRunOnTime,
   schedulesMissNothing,
   limitsHold,
+  slotsHold,
   processesEndWhenAsked,
   heapStaysFlat,
   nothingIsLeft,

@@ -24,7 +24,7 @@ export const ALL_FAULTS: Readonly<Record<FaultKind, number>> = {
   freeze_process: 6,
   block_event_loop: 6,
   crash_server: 4,
-  fail_over: 2,
+  fail_over: 4,
   terminate_backends: 8,
   terminate_listeners: 4,
   black_hole: 4,

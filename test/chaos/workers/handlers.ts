@@ -101,11 +101,13 @@ function fails({ task }: HandlerInput): boolean {
 }
 
 /** The history is the outside service: what is written there nobody takes back. */
-async function outsideStep({ context, run, tools }: HandlerInput): Promise<void> {
+async function outsideStep({ context, run, task, tools }: HandlerInput): Promise<void> {
   const step = 'outside'
   try {
     await context.once(step, async ({ idempotencyKey }) => {
       tools.history.write('outside_done', { ...run, step, key: idempotencyKey })
+      // The gap: between what was done outside and its mark.
+      await delay(task.work_ms)
     })
     tools.history.write('step_ended', { ...run, step, outcome: 'acknowledged' })
   } catch (error) {

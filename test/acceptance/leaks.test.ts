@@ -22,7 +22,8 @@ it('a worker leaves nothing behind per task or per poll, and neither it nor its 
   console.log(`after 5,000 tasks: ${JSON.stringify(before)}; after 20,000 more and 100 polls: ${JSON.stringify(after)}`)
   expect(after.heap - before.heap).toBeLessThan(5_000_000)
   expect(after.timers).toBeLessThanOrEqual(before.timers + 2)
-  expect(after.sockets).toBe(before.sockets)
+  // The worker's four and the script's own; the heartbeat's is made with the first beat.
+  expect(after.sockets).toBeLessThanOrEqual(5)
   expect(await process.exited).toEqual({ code: 0, signal: null })
   expect(process.output.filter((line) => /warning|deprecat/i.test(line))).toEqual([])
 })

@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly quick: boolean
   /** Runs of each participant. */
   readonly rounds: number
+  /** A run during which others used more of the machine than this share is repeated; undefined: none is. */
+  readonly maxOthers: number | undefined
   /** Minutes of those scenarios that take minutes. */
   readonly minutes: number | undefined
   /** A server to measure, instead of an embedded one. */
@@ -28,6 +30,7 @@ export const USAGE = `npm run bench -- [options]
   --list            names of the scenarios
   --quick           small and few runs: shows that everything works, measures little
   --rounds N        runs of each participant (5; with --quick 1)
+  --max-others X    repeat a run, up to five times, while others use more than this share of the machine; keep the quietest
   --minutes N       length of the scenarios that take minutes
   --url URL         measure this server instead of an embedded one; the role must be allowed to create databases
   --json FILE       write the results there; scenarios that the file has already are replaced, others stay
@@ -42,6 +45,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       list: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
+      'max-others': { type: 'string' },
       minutes: { type: 'string' },
       url: { type: 'string' },
       json: { type: 'string' },
@@ -55,6 +59,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     list: values.list,
     quick: values.quick,
     rounds: numberOf('rounds', values.rounds) ?? (values.quick ? 1 : 5),
+    maxOthers: numberOf('max-others', values['max-others']),
     minutes: numberOf('minutes', values.minutes),
     url: values.url,
     json: values.json,

@@ -48,11 +48,11 @@ const queryables = new WeakMap<Queryable, Queryable>()
 const EXPECTED =
   'give a pg Client, PoolClient or Pool, a Kysely or a Kysely Transaction, or an object with query(text, values).'
 
-function isKysely(connection: unknown): connection is KyselyLike {
+export function isKysely(connection: unknown): connection is KyselyLike {
   return hasMethod(connection, 'executeQuery') && hasMethod(connection, 'withoutPlugins')
 }
 
-function isQueryable(connection: unknown): connection is Queryable {
+export function isQueryable(connection: unknown): connection is Queryable {
   return hasMethod(connection, 'query')
 }
 

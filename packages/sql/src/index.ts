@@ -1,4 +1,10 @@
-export { type Connection, type KyselyLike, type Queryable, type QueryResult, toQueryable } from './connection.js'
+export {
+  type Connection,
+  type KyselyLike,
+  type Queryable,
+  type QueryResult,
+  toQueryable,
+} from './connection.js'
 export { PgTasksSqlError, SQL_ERROR_CODES, type SqlErrorCode } from './errors.js'
 export { inShortTransaction } from './in-short-transaction.js'
 export type { AppliedMigration } from './migrate/applied-migrations.js'
@@ -6,6 +12,7 @@ export { type MigrateResult, migrate } from './migrate/migrate.js'
 export type { MigrateOptions } from './migrate/migrate-options.js'
 export { MigrationError } from './migrate/migration-error.js'
 export { type MigrationStatus, migrationStatus } from './migrate/migration-status.js'
+export { toPreparedQueryable } from './prepared-queryable.js'
 export { quoteIdentifier } from './quote-identifier.js'
 export { type DueSchedule, dueSchedules, staleSchedules } from './schedules/due-schedules.js'
 export {

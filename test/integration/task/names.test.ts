@@ -53,6 +53,7 @@ describe('the name of a class', () => {
       table: 'send_invoice',
       functionName: 'tasks_send_invoice',
       autoFinish: true,
+      preparedStatements: false,
     })
     expect(new HTTPExport2PDF().options.table).toBe('http_export2_pdf')
     expect(new SendInvoice({ schema: 'app' }).options.functionName).toBe('app_send_invoice')

@@ -25,6 +25,13 @@ export interface TaskOptions {
    * @defaultValue true
    */
   readonly autoFinish?: boolean
+  /**
+   * Whether `enqueue`, `finish`, `retry` and `cancel` prepare their statements by name on a pg Client or Pool of yours: it saves
+   * the server a third of the work of each. Leave it off behind a pooler in transaction mode that doesn't know prepared
+   * statements, and where `query` is not node-postgres' own.
+   * @defaultValue false
+   */
+  readonly preparedStatements?: boolean
 }
 
 export interface ResolvedTaskOptions {
@@ -32,6 +39,7 @@ export interface ResolvedTaskOptions {
   readonly table: string
   readonly functionName: string
   readonly autoFinish: boolean
+  readonly preparedStatements: boolean
 }
 
 /** @throws InvalidOptionError that names the option */
@@ -44,6 +52,7 @@ export function resolveTaskOptions(className: string, defaultTable: string, opti
       table: text({ default: defaultTable }),
       functionName: text({ default: undefined }),
       autoFinish: flag({ default: true }),
+      preparedStatements: flag({ default: false }),
     },
   )
   if (resolved.table === '') {

@@ -22,6 +22,7 @@ import {
   retry,
   setOnFailure,
   type TaskState,
+  toPreparedQueryable,
   toQueryable,
 } from '@pg-tasks/sql'
 import { fromDatabaseError } from '../errors/from-database-error.js'
@@ -98,7 +99,7 @@ export abstract class Task<Own extends Columns = object> {
       return outcomes.map(({ id }) => id)
     }
     checkDueTime(tasks, delayMs)
-    return this.#ask(connection, (queryable) => enqueueMany(queryable, this.options, tasks, { delayMs }))
+    return this.#askOften(connection, (queryable) => enqueueMany(queryable, this.options, tasks, { delayMs }))
   }
 
   /**
@@ -132,7 +133,7 @@ export abstract class Task<Own extends Columns = object> {
    */
   async finish(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<void> {
     const { id, token } = this.#settle(task, 'finish')
-    await this.#ask(connection, (queryable) => finish(queryable, this.options, id, { ...options, token }))
+    await this.#askOften(connection, (queryable) => finish(queryable, this.options, id, { ...options, token }))
   }
 
   /**
@@ -144,7 +145,9 @@ export abstract class Task<Own extends Columns = object> {
   async retry(connection: Connection, task: TaskOrId, options: Omit<RetryOptions, 'token'> = {}): Promise<TaskState> {
     checkRetryTime(options)
     const { id, token, run } = this.#settle(task, 'retry')
-    const state = await this.#ask(connection, (queryable) => retry(queryable, this.options, id, { ...options, token }))
+    const state = await this.#askOften(connection, (queryable) =>
+      retry(queryable, this.options, id, { ...options, token }),
+    )
     if (run !== undefined) run.settled = { verb: 'retry', state }
     return state
   }
@@ -158,7 +161,7 @@ export abstract class Task<Own extends Columns = object> {
    */
   async cancel(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<TaskState> {
     const { id, token } = this.#settle(task, 'cancel')
-    return this.#ask(connection, (queryable) => cancel(queryable, this.options, id, { ...options, token }))
+    return this.#askOften(connection, (queryable) => cancel(queryable, this.options, id, { ...options, token }))
   }
 
   /**
@@ -214,8 +217,17 @@ export abstract class Task<Own extends Columns = object> {
     return { id, token: run.token, run }
   }
 
-  async #ask<Value>(connection: Connection, statement: (queryable: Queryable) => Promise<Value>): Promise<Value> {
-    const queryable = queryableOf(connection)
+  /** For statements whose results never change their columns. */
+  #askOften<Value>(connection: Connection, statement: (queryable: Queryable) => Promise<Value>): Promise<Value> {
+    return this.#ask(connection, statement, this.options.preparedStatements)
+  }
+
+  async #ask<Value>(
+    connection: Connection,
+    statement: (queryable: Queryable) => Promise<Value>,
+    prepared = false,
+  ): Promise<Value> {
+    const queryable = queryableOf(connection, prepared)
     try {
       return await statement(queryable)
     } catch (error) {
@@ -236,9 +248,9 @@ function idOf(task: TaskOrId): string {
   return normalizeId(task)
 }
 
-function queryableOf(connection: Connection): Queryable {
+function queryableOf(connection: Connection, prepared: boolean): Queryable {
   try {
-    return toQueryable(connection)
+    return prepared ? toPreparedQueryable(connection) : toQueryable(connection)
   } catch (error) {
     throw new InvalidArgumentError('connection', (error as Error).message.replace(/^connection /, ''), { cause: error })
   }

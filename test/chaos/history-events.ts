@@ -25,6 +25,8 @@ export interface HistoryEvents {
   readonly drained: { readonly afterMs: number }
   readonly fault_began: { readonly index: number; readonly fault: Fault }
   readonly fault_ended: { readonly index: number; readonly outcome: string }
+  readonly server_ended: object
+  readonly server_back: object
   /** Between these two the server acknowledges what a failover will lose. */
   readonly forgetting_began: object
   readonly forgetting_ended: object

@@ -1,6 +1,7 @@
 import type { Evidence, Violation } from './checker/evidence.js'
 import { watchedHeap } from './checker/heap-stays-flat.js'
 import { momentHistory, taskHistory } from './checker/task-history.js'
+import type { FaultKind } from './faults/fault.js'
 import { isEvent } from './history.js'
 
 /** What was done, in numbers. */
@@ -30,29 +31,41 @@ export function counts(evidence: Evidence): string[] {
     `ends: finished ${entered('running', 'finished') + entered('running', null)}, failed ${entered('running', 'failed')}, canceled ${entered('running', 'canceled') + entered('waiting', 'canceled')}; resets: ${resets.length}`,
     `effects: ${tally(effects.map(({ what }) => what))}; told: ${tally(events.filter((event) => isEvent(event, 'effect_ended')).map(({ outcome }) => outcome))}`,
     `outside steps: ${steps.size}, repeated through the gap: ${outside.length - steps.size}`,
-    `first run after a crash: ${recoveries(evidence, 'crash_server')}; after a failover: ${recoveries(evidence, 'fail_over')}`,
+    `first acquire after a restart: ${recoveries(evidence, 'crash_server')}; after the end of a primary: ${recoveries(evidence, 'fail_over')}`,
     `operators: ${tally(events.filter((event) => isEvent(event, 'operator_ended')).map(({ verb, outcome }) => `${verb} ${outcome}`))}`,
     `drained after ${((drained?.afterMs ?? 0) / 1_000).toFixed(1)} s; heap of the watched worker: ${heap.length === 0 ? '–' : `${heap[0]} → ${heap.at(-1)} MB`}`,
   ]
 }
 
-/** What was under way when the server ended may be written down a moment later. */
-const JITTER_MS = 50
-
-/** From the restart of a server, or the end of a primary, to the first task that was acquired. */
+/** From a server's restart, or from the end of a primary that was replaced, to the next task that was acquired. */
 function recoveries({ events, transitions }: Evidence, kind: 'crash_server' | 'fail_over'): string {
-  const ends = new Map(events.filter((event) => isEvent(event, 'fault_ended')).map(({ index, at }) => [index, at]))
-  const took = events
-    .filter((event) => isEvent(event, 'fault_began'))
-    .filter(({ fault, index }) => fault.kind === kind && ends.has(index))
-    .map(({ fault, index, at }) => {
-      const lost = fault.kind === 'fail_over' ? at + fault.forgetMs : (ends.get(index) ?? at)
-      const first = transitions.find((change) => change.at > lost + JITTER_MS && change.to === 'running')
-      return first === undefined ? undefined : first.at - lost
-    })
-    .filter((ms) => ms !== undefined)
-  return took.length === 0 ? '–' : took.map((ms) => `${(ms / 1_000).toFixed(1)} s`).join(', ')
+  const acquired = transitions.filter(({ to }) => to === 'running').map(({ at }) => at)
+  const skipped = new Set(
+    events
+      .filter((event) => isEvent(event, 'fault_ended'))
+      .filter(({ outcome }) => outcome === 'skipped')
+      .map(({ index }) => index),
+  )
+  let fault: FaultKind | undefined
+  let ended = 0
+  const took: string[] = []
+  for (const event of events) {
+    if (isEvent(event, 'fault_began')) {
+      const { kind: begun } = event.fault
+      if ((begun === 'crash_server' || begun === 'fail_over') && !skipped.has(event.index)) fault = begun
+    } else if (isEvent(event, 'server_ended')) {
+      ended = event.at
+    } else if (isEvent(event, 'server_back') && fault === kind) {
+      // The ledger's clock runs a little beside ours.
+      const next = acquired.find((at) => at > event.at - SLACK_MS)
+      const since = kind === 'crash_server' ? event.at : ended
+      if (next !== undefined) took.push(`${(Math.max(0, next - since) / 1_000).toFixed(1)} s`)
+    }
+  }
+  return took.length === 0 ? '–' : took.join(', ')
 }
+
+const SLACK_MS = 20
 
 /** How many violations of one check are told. */
 const TOLD = 3

@@ -56,7 +56,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { types, tell } = options
   const folder = mkdtempSync(join(tmpdir(), 'pg-tasks-chaos-'))
   const history = new HistoryWriter(folder, 'chaos')
-  const servers = await Servers.start(types, options)
+  const servers = await Servers.start(types, {
+    replica: options.replica,
+    onEvent: (event) => history.write(event, {}),
+  })
   const networks: Network[] = []
   try {
     if (options.prepare !== undefined) await servers.ask(options.prepare)
@@ -72,8 +75,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const ending = new AbortController()
     // Each fault waits for it.
     setMaxListeners(0, ending.signal)
-    const onForgetting = (what: 'began' | 'ended'): void => history.write(`forgetting_${what}`, {})
-    const field: Field = { servers, slots, networks, load, onForgetting, signal: ending.signal }
+    const field: Field = { servers, slots, networks, load, signal: ending.signal }
     const faults = injectAll(field, options, history)
     await delay(options.durationMs)
     ending.abort()

@@ -11,8 +11,6 @@ export interface Field {
   /** The slots' networks, and behind them that of the load. */
   readonly networks: readonly Network[]
   readonly load: WorkerProcess
-  /** Told when the server begins to acknowledge commits that a failover loses, and when it ends. */
-  readonly onForgetting: (what: 'began' | 'ended') => void
   /** Aborted when the last fault must end. */
   readonly signal: AbortSignal
 }

@@ -7,11 +7,13 @@ import { waitFor } from '../../support/wait-for.js'
 import type { ChaosType } from '../load/task-types.js'
 import { createChaosDatabase, DATABASE, withClient } from './create-database.js'
 
-export interface FailOverOptions {
-  /** 0: nothing that was acknowledged is lost. */
-  readonly forgetMs: number
-  /** Told when commits no longer wait for the replica, and when there are no more. */
-  readonly onForgetting: (what: 'began' | 'ended') => void
+/** What happens to the server that everybody uses; between the last two it acknowledges what a failover will lose. */
+export type ServerEvent = 'server_ended' | 'server_back' | 'forgetting_began' | 'forgetting_ended'
+
+export interface ServersOptions {
+  /** Whether there is a replica to fail over to. */
+  readonly replica: boolean
+  readonly onEvent: (event: ServerEvent) => void
 }
 
 /** The primary and its synchronous replica, which change places at a failover. */
@@ -19,23 +21,25 @@ export class Servers {
   readonly all: readonly TestServer[]
   #primary: TestServer
   #replica: Replica | undefined
+  readonly #onEvent: (event: ServerEvent) => void
   #busy = false
 
-  private constructor(primary: TestServer, replica: Replica | undefined) {
+  private constructor(primary: TestServer, replica: Replica | undefined, onEvent: (event: ServerEvent) => void) {
+    this.#onEvent = onEvent
     this.#primary = primary
     this.#replica = replica
     this.all = replica === undefined ? [primary] : [primary, replica]
   }
 
-  static async start(types: readonly ChaosType[], options: { readonly replica: boolean }): Promise<Servers> {
+  static async start(types: readonly ChaosType[], options: ServersOptions): Promise<Servers> {
     const primary = await startTestServer({
       settings: { max_wal_size: '128MB', wal_keep_size: '32MB' },
     })
     await createChaosDatabase(primary.url, types)
-    if (!options.replica) return new Servers(primary, undefined)
+    if (!options.replica) return new Servers(primary, undefined, options.onEvent)
     // Here, and so in the replica's copy too: a standby asks again for its primary after a crash.
     await withClient(primary.url, (client) => client.query("alter system set wal_retrieve_retry_interval = '100ms'"))
-    return new Servers(primary, await startReplica(primary, { synchronous: true }))
+    return new Servers(primary, await startReplica(primary, { synchronous: true }), options.onEvent)
   }
 
   /** Whether a server is away or being made anew. */
@@ -56,24 +60,26 @@ export class Servers {
   /** `kill -9`, and a restart after a while. */
   crash(downMs: number): Promise<void> {
     return this.#alone(async () => {
-      this.#primary.kill()
+      this.#end()
       await delay(downMs)
       await this.#primary.restart()
+      this.#onEvent('server_back')
     })
   }
 
   /**
    * `kill -9` of the primary, promotion of the replica; then the old primary becomes the new one's replica.
    *
-   * @param options.forgetMs - before, commits don't wait for the replica, which hears of none for so long
+   * @param forgetMs - before, commits don't wait for the replica, which hears of none for so long; 0: nothing is lost
    */
-  failOver({ forgetMs, onForgetting }: FailOverOptions): Promise<void> {
+  failOver(forgetMs: number): Promise<void> {
     return this.#alone(async () => {
       const [former, promoted] = [this.#primary, this.#replica]
       if (promoted === undefined) return
-      if (forgetMs > 0) await this.#forget(promoted, forgetMs, onForgetting)
-      else former.kill()
+      if (forgetMs > 0) await this.#forget(promoted, forgetMs)
+      else this.#end()
       await promoted.promote()
+      this.#onEvent('server_back')
       this.#primary = promoted
       this.#replica = undefined
       await waitFor(() => hasEnded(former.pid), { what: 'the end of the former primary' })
@@ -82,10 +88,10 @@ export class Servers {
   }
 
   /** Replication stands still; what is committed from now on, a failover loses. */
-  async #forget(replica: Replica, forMs: number, onForgetting: FailOverOptions['onForgetting']): Promise<void> {
+  async #forget(replica: Replica, forMs: number): Promise<void> {
     await withClient(this.#primary.url, async (client) => {
       await client.query("alter system set synchronous_standby_names = ''")
-      onForgetting('began')
+      this.#onEvent('forgetting_began')
       await client.query('select pg_reload_conf()')
     })
     const receiver = await withClient(replica.url, async (client) => {
@@ -94,9 +100,14 @@ export class Servers {
     })
     if (receiver) process.kill(receiver, 'SIGSTOP')
     await delay(forMs)
-    this.#primary.kill()
-    onForgetting('ended')
+    this.#end()
+    this.#onEvent('forgetting_ended')
     if (receiver) process.kill(receiver, 'SIGCONT')
+  }
+
+  #end(): void {
+    this.#onEvent('server_ended')
+    this.#primary.kill()
   }
 
   async remove(): Promise<void> {

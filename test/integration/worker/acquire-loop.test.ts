@@ -234,7 +234,10 @@ describe('rows that can not be taken', () => {
       },
       [taskOf('poison'), 1],
     )
-    await recorded.seen('finished', { count: 2, timeoutMs: 15_000 })
+    await Promise.all([recorded.seen('finished', { count: 2 }), recorded.seen('retried')])
+    expect(recorded.ids('finished')).toEqual(['1', '3'])
+    expect(recorded.ids('started')).toEqual(['1', '3'])
+    expect((await readTask(database.pool, 'poison', '2')).last_error).toMatch(/no twos/)
   })
 })
 

@@ -8,16 +8,23 @@ const { DATABASE_URL, TABLE, COUNT } = process.env
 const client = new Client({ connectionString: DATABASE_URL as string })
 await client.connect()
 
-async function insert(): Promise<string> {
-  const { rows } = await client.query(`insert into tasks.${TABLE} (what) values ('nothing') returning id`)
-  return rows[0].id
+async function insert(count: number): Promise<string> {
+  const { rows } = await client.query(
+    `insert into tasks.${TABLE} (what) select 'nothing' from generate_series(1, $1) returning id`,
+    [count],
+  )
+  return rows.at(-1).id
 }
 
-/** Now and then the commit comes a while after the statement that announced it. */
-async function insertSlowly(): Promise<string> {
-  await client.query('begin')
-  const id = await insert()
+const BACKLOG = 30
+
+/** A backlog that keeps the workers awake, so that whoever inserts meanwhile need not notify; and one that commits later. */
+async function insertLate(): Promise<string> {
+  await insert(BACKLOG)
   await delay(Math.random() * 10)
+  await client.query('begin')
+  const id = await insert(1)
+  await delay(Math.random() * 20)
   await client.query('commit')
   return id
 }
@@ -33,9 +40,9 @@ async function untilFinished(id: string): Promise<void> {
 }
 
 for (let n = 0; n < Number(COUNT); n++) {
-  await untilFinished(n % 4 === 0 ? await insertSlowly() : await insert())
+  await untilFinished(n % 2 === 0 ? await insertLate() : await insert(1))
   // From a moment before the worker has looked for the last time to one after it has fallen asleep.
-  await delay(Math.random() * 12)
+  await delay(Math.random() * 10)
 }
 console.log('inserted')
 await client.end()

@@ -3,7 +3,13 @@ import { Pool } from 'pg'
 
 type Order = Claimed<{ what: string }>
 
-const { DATABASE_URL: connectionString, TABLE: table = 'orders', CONCURRENCY = '1', STOP_TIMEOUT_MS } = process.env
+const {
+  DATABASE_URL: connectionString,
+  TABLE: table = 'orders',
+  CONCURRENCY = '1',
+  STOP_TIMEOUT_MS,
+  BATCH_SIZE,
+} = process.env
 const pool = new Pool({ connectionString, max: Number(CONCURRENCY) + 1 })
 pool.on('error', () => {})
 
@@ -57,6 +63,7 @@ const worker = new Worker({
   connectionString: connectionString as string,
   pollIntervalMs: 60_000,
   ...(STOP_TIMEOUT_MS === undefined ? {} : { stopTimeoutMs: Number(STOP_TIMEOUT_MS) }),
+  ...(BATCH_SIZE === undefined ? {} : { batchSize: Number(BATCH_SIZE) }),
 })
 worker.add(new Orders({ table }), Number(CONCURRENCY))
 worker.on('ready', () => console.log('ready'))

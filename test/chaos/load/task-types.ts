@@ -138,7 +138,7 @@ export const TASK_TYPES: readonly ChaosType[] = [
     concurrency: 1,
     weight: 0,
     kinds: { return: 1 },
-    longestWorkMs: 100,
+    longestWorkMs: 300,
     bursts: true,
   },
   { table: 'tick', register: REGISTER, concurrency: 2, weight: 0, kinds: { effect: 1 }, longestWorkMs: 50 },

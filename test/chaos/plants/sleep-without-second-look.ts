@@ -1,6 +1,6 @@
 import { chaosType, type Plant } from './plant.js'
 
-const QUICK = { kinds: { return: 1 }, longestWorkMs: 100, concurrency: 1, bursts: true } as const
+const QUICK = { kinds: { return: 1 }, longestWorkMs: 300, concurrency: 1, bursts: true } as const
 
 /** A worker falls asleep although somebody who enqueued while it was awake has not committed yet. */
 export const sleepWithoutSecondLook: Plant = {

@@ -9,6 +9,12 @@ export interface Configuration {
 
 const OURS: Record<string, OurConfiguration> = {
   kept: { label: 'pg-tasks', settings: 'concurrency 24', concurrency: 24 },
+  prepared: {
+    label: 'pg-tasks, preparedStatements',
+    settings: 'concurrency 24, preparedStatements true',
+    concurrency: 24,
+    preparedStatements: true,
+  },
   deleted: {
     label: 'pg-tasks, delete at finish',
     settings: "concurrency 24, storage_time '0'",
@@ -89,6 +95,7 @@ export interface OurConfiguration extends Configuration {
   readonly batchSize?: number
   readonly storageTime?: string
   readonly notify?: boolean
+  readonly preparedStatements?: boolean
 }
 
 export interface GraphileConfiguration extends Configuration {

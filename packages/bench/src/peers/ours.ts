@@ -18,8 +18,8 @@ interface Columns {
 class Noop extends Task<Columns> {
   readonly #onTask: (mark: number) => void
 
-  constructor(onTask: (mark: number) => void) {
-    super({ table: 'noop' })
+  constructor(onTask: (mark: number) => void, preparedStatements: boolean) {
+    super({ table: 'noop', preparedStatements })
     this.#onTask = onTask
   }
 
@@ -33,8 +33,8 @@ class Write extends Task<Columns> {
   readonly #onTask: (mark: number) => void
   readonly #pool: pg.Pool
 
-  constructor(onTask: (mark: number) => void, pool: pg.Pool) {
-    super({ table: 'noop' })
+  constructor(onTask: (mark: number) => void, preparedStatements: boolean, pool: pg.Pool) {
+    super({ table: 'noop', preparedStatements })
     this.#onTask = onTask
     this.#pool = pool
   }
@@ -53,11 +53,12 @@ export class Ours implements Peer {
   readonly claim = '%acquire_tasks_noop%'
   readonly #url: string
   readonly #config: OurConfiguration
-  readonly #task = new Noop(() => {})
+  readonly #task: Noop
 
   constructor({ url, config }: PeerOptions) {
     this.#url = url
     this.#config = pick(CONFIGURATIONS.ours, config)
+    this.#task = new Noop(() => {}, this.#config.preparedStatements === true)
   }
 
   async install(): Promise<void> {
@@ -84,9 +85,9 @@ export class Ours implements Peer {
   }
 
   async work({ onTask, userWrite }: WorkOptions): Promise<Working> {
-    const { concurrency, batchSize } = this.#config
+    const { concurrency, batchSize, preparedStatements = false } = this.#config
     const pool = userWrite ? new pg.Pool({ connectionString: this.#url, max: concurrency }) : undefined
-    const task = pool === undefined ? new Noop(onTask) : new Write(onTask, pool)
+    const task = pool === undefined ? new Noop(onTask, preparedStatements) : new Write(onTask, preparedStatements, pool)
     const worker = new Worker({
       connectionString: this.#url,
       handleSignals: false,

@@ -48,8 +48,8 @@ export const acquireCost: Scenario = {
   name: 'acquire-cost',
   title: 'Cost of an acquire of 100 at any size',
   about:
-    'Time in the server and buffers touched by one acquire of 100 tasks, median of 12 calls on a warm cache, on tables with ' +
-    'this in them; and of an acquire that finds nothing and of the query for the next due time.',
+    'Time in the server and buffers touched by one acquire of 100 tasks, on a warm cache, on tables with this in them (12 calls: time ' +
+    'below which a quarter of them stayed, median of the buffers); and of an acquire that finds nothing and of the query for the next due time.',
   measure: (bench) => {
     const cases = bench.options.quick
       ? [...CASES, ...IDLE].map(small).filter(([key]) => key !== 'ready-1m')

@@ -14,13 +14,12 @@ export async function commitLate(loader: Loader, type: ChaosType): Promise<void>
   const { random, signal } = loader
   while (!signal.aborted) {
     bursts += 1
-    const burst = Array.from({ length: BURST }, (_, at) =>
-      drawTask(random, type, `${type.table} burst ${bursts} ${at}`),
-    )
+    const draw = (what: string) => ({ ...drawTask(random, type, `${type.table} ${what}`), planned_to: new Date() })
+    const burst = Array.from({ length: BURST }, (_, at) => draw(`burst ${bursts} ${at}`))
     await enqueueTogether(loader, type, burst, 0)
     await pause(loader, 200)
-    const late = { ...drawTask(random, type, `${type.table} late ${bursts}`), planned_to: new Date() }
-    await enqueueTogether(loader, type, [late], random.integer(1_000, 3_000))
+    // Workers look once more when their lease is no longer needed, a heartbeat after the last task.
+    await enqueueTogether(loader, type, [draw(`late ${bursts}`)], random.integer(3_000, 4_500))
     await pause(loader, random.integer(4_000, 9_000))
   }
 }

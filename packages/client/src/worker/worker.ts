@@ -15,11 +15,11 @@ import { DeclaredSchedules } from '../schedule/declared-schedules.js'
 import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from '../schedule/schedule-options.js'
 import { Scheduler } from '../schedule/scheduler.js'
 import type { Columns } from '../task/claimed.js'
-import { Task } from '../task/task.js'
+import type { Task } from '../task/task.js'
 import { sleep } from '../timers/sleep.js'
 import { onStopSignals } from './stop-signals.js'
 import type { TypeContext } from './type-context.js'
-import { TypeRunner } from './type-runner.js'
+import { TypeRunners } from './type-runners.js'
 import type { WorkerEvents } from './worker-events.js'
 import { connectionOf, type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './worker-options.js'
 import { WorkerSession } from './worker-session.js'
@@ -54,9 +54,7 @@ export class Worker {
   readonly #scheduler: Scheduler
   readonly #maintenance: Maintenance | undefined
   readonly #schedules: DeclaredSchedules
-  readonly #runners = new Map<string, TypeRunner>()
-  /** Runners that were removed and whose handlers haven't ended yet. */
-  readonly #removing = new Map<string, { readonly runner: TypeRunner; readonly ended: Promise<void> }>()
+  readonly #runners: TypeRunners
   #phase: Phase = 'new'
   #delivering = false
   #running: Promise<void> | undefined
@@ -76,7 +74,7 @@ export class Worker {
     const session = (onLost?: () => void): WorkerSession =>
       new WorkerSession(source, { applicationName, direct: () => this.#listener.status.proven, onLost })
     // With the session go the locks by which workers sleep: whoever sleeps must say so again.
-    const [control, settling, beating] = [session(() => this.#wakeAll()), session(), session()]
+    const [control, settling, beating] = [session(() => this.#runners.wake()), session(), session()]
     this.#sessions = [control, settling, beating]
     this.#context = {
       workerId: this.id,
@@ -89,6 +87,7 @@ export class Worker {
       beating,
       listening: () => this.#delivering,
     }
+    this.#runners = new TypeRunners(this.#context)
     const onRefused = (schedule: { readonly key: string; readonly error: string }): void => {
       this.#logger.error({ ...schedule }, 'A schedule was refused')
       this.#events.emit('schedule_refused', schedule)
@@ -131,23 +130,10 @@ export class Worker {
    * the same table
    */
   add(task: Task<never> | Task<object>, concurrency = 1): this {
-    if (!(task instanceof Task))
-      throw new InvalidArgumentError('task', 'must be an instance of a class that extends Task.')
-    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
-      throw new InvalidArgumentError('concurrency', `must be a whole number from 1 to 10000, not ${concurrency}.`)
-    }
     if (this.#phase === 'stopping' || this.#phase === 'stopped') {
       throw new InvalidArgumentError('task', 'comes too late: the worker has been stopped. Make a new Worker.')
     }
-    const key = keyOf(task)
-    const present = this.#runners.get(key)
-    if (present !== undefined) {
-      if (present.task === task) return this
-      throw new InvalidArgumentError('task', `has the table ${key}, which another Task of this worker serves.`)
-    }
-    const runner = new TypeRunner(task as Task<object>, concurrency, this.#context)
-    this.#runners.set(key, runner)
-    if (this.#phase === 'running') void this.#startWhenRemoved(key, runner)
+    this.#runners.add(task, concurrency)
     return this
   }
 
@@ -172,17 +158,8 @@ export class Worker {
   }
 
   /** Takes no more tasks of this type; resolves when the running ones have ended (or the stop timeout has passed). */
-  async remove(task: Task<never> | Task<object>): Promise<void> {
-    const key = keyOf(task)
-    const runner = this.#runners.get(key)
-    if (runner === undefined) return
-    this.#runners.delete(key)
-    if (this.#phase !== 'running') return
-    const ended = runner.stop(this.#options.stopTimeoutMs)
-    const removing = { runner, ended }
-    this.#removing.set(key, removing)
-    await ended
-    if (this.#removing.get(key) === removing) this.#removing.delete(key)
+  remove(task: Task<never> | Task<object>): Promise<void> {
+    return this.#runners.remove(task, this.#options.stopTimeoutMs)
   }
 
   /**
@@ -207,7 +184,7 @@ export class Worker {
   stop(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const timeoutMs = options.timeoutMs ?? this.#options.stopTimeoutMs
     if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs)
-    else void this.#stopRunners(timeoutMs)
+    else void this.#runners.stop(timeoutMs)
     return this.#stopping
   }
 
@@ -245,7 +222,7 @@ export class Worker {
       listening,
       lastPingAt,
       reconnects,
-      types: [...this.#runners.values()].map((runner) => runner.status),
+      types: [...this.#runners].map((runner) => runner.status),
     })
   }
 
@@ -266,7 +243,7 @@ export class Worker {
       await this.#checkTypes()
       await this.#schedules.start()
       if (this.#phase === 'running') {
-        for (const runner of this.#runners.values()) runner.start()
+        this.#runners.start()
         this.#scheduler.start()
         this.#maintenance?.start()
         this.#events.emit('ready')
@@ -282,7 +259,7 @@ export class Worker {
 
   /** A type that is missing at the start is a mistake; one that goes missing later is waited for. */
   async #checkTypes(): Promise<void> {
-    for (const runner of this.#runners.values()) {
+    for (const runner of this.#runners) {
       if (this.#phase !== 'running') return
       try {
         await runner.describe()
@@ -306,7 +283,7 @@ export class Worker {
     this.#phase = 'stopping'
     if (wasRunning) this.#events.emit('stopping')
     this.#schedules.stop()
-    await this.#stopRunners(timeoutMs)
+    await this.#runners.stop(timeoutMs)
     const services = Promise.allSettled([this.#listener.close(), this.#scheduler.stop(), this.#maintenance?.stop()])
     await Promise.race([services, sleep(LAST_STATEMENT_MS, { unref: true })])
     // Whoever still waits for an answer is told that none will come.
@@ -317,26 +294,11 @@ export class Worker {
     if (wasRunning) this.#events.emit('stopped')
   }
 
-  async #stopRunners(timeoutMs: number): Promise<void> {
-    const runners = [...this.#runners.values(), ...[...this.#removing.values()].map(({ runner }) => runner)]
-    await Promise.allSettled(runners.map((runner) => runner.stop(timeoutMs)))
-  }
-
-  /** Two runners of one type would take each other's runs for strays. */
-  async #startWhenRemoved(key: string, runner: TypeRunner): Promise<void> {
-    await this.#removing.get(key)?.ended
-    if (this.#phase === 'running' && this.#runners.get(key) === runner) runner.start()
-  }
-
-  #wakeAll(): void {
-    for (const runner of this.#runners.values()) runner.wake()
-  }
-
   #onListening(): void {
     this.#delivering = true
     this.#events.emit('listening')
     // What was announced while nobody listened is gone: look at everything.
-    for (const runner of this.#runners.values()) runner.catchUp()
+    for (const runner of this.#runners) runner.catchUp()
     this.#scheduler.wake()
   }
 
@@ -345,14 +307,9 @@ export class Worker {
       if (payload === 'schedules') this.#scheduler.wake()
       const [tableId, id] = payload.split(' ')
       if (tableId === undefined || id === undefined) return
-      for (const runner of this.#runners.values()) runner.control(tableId, id)
+      for (const runner of this.#runners) runner.control(tableId, id)
       return
     }
-    for (const runner of this.#runners.values()) if (payload === '' || runner.isAnnouncedBy(payload)) runner.wake()
+    for (const runner of this.#runners) if (payload === '' || runner.isAnnouncedBy(payload)) runner.wake()
   }
-}
-
-function keyOf(task: Task<never> | Task<object>): string {
-  const { schema, table } = task.options
-  return `${schema}.${table}`
 }

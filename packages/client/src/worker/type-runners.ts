@@ -1,0 +1,92 @@
+import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import { Task } from '../task/task.js'
+import type { TypeContext } from './type-context.js'
+import { TypeRunner } from './type-runner.js'
+
+/** Most tasks of one type at a time in one process. */
+const MOST_AT_ONCE = 10_000
+
+/** A runner that was removed and whose handlers haven't ended yet. */
+interface Removing {
+  readonly runner: TypeRunner
+  readonly ended: Promise<void>
+}
+
+/** The runners of a worker's types, one per table. */
+export class TypeRunners {
+  readonly #context: TypeContext
+  readonly #runners = new Map<string, TypeRunner>()
+  readonly #removing = new Map<string, Removing>()
+  #started = false
+  #stopped = false
+
+  constructor(context: TypeContext) {
+    this.#context = context
+  }
+
+  [Symbol.iterator](): Iterator<TypeRunner> {
+    return this.#runners.values()
+  }
+
+  /** @throws InvalidArgumentError unless it is a Task whose table no other one serves, with a number that can be used */
+  add(task: Task<never> | Task<object>, concurrency: number): void {
+    if (!(task instanceof Task)) {
+      throw new InvalidArgumentError('task', 'must be an instance of a class that extends Task.')
+    }
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_AT_ONCE) {
+      throw new InvalidArgumentError(
+        'concurrency',
+        `must be a whole number from 1 to ${MOST_AT_ONCE}, not ${concurrency}.`,
+      )
+    }
+    const key = keyOf(task)
+    const present = this.#runners.get(key)
+    if (present?.task === task) return
+    if (present !== undefined) {
+      throw new InvalidArgumentError('task', `has the table ${key}, which another Task of this worker serves.`)
+    }
+    const runner = new TypeRunner(task as Task<object>, concurrency, this.#context)
+    this.#runners.set(key, runner)
+    if (this.#started) void this.#startWhenRemoved(key, runner)
+  }
+
+  /** Takes no more tasks of this type; resolves when the running ones have ended, or were aborted after the time. */
+  async remove(task: Task<never> | Task<object>, timeoutMs: number): Promise<void> {
+    const key = keyOf(task)
+    const runner = this.#runners.get(key)
+    if (runner === undefined) return
+    this.#runners.delete(key)
+    if (!this.#started) return
+    const removing = { runner, ended: runner.stop(timeoutMs) }
+    this.#removing.set(key, removing)
+    await removing.ended
+    if (this.#removing.get(key) === removing) this.#removing.delete(key)
+  }
+
+  start(): void {
+    this.#started = true
+    for (const runner of this) runner.start()
+  }
+
+  /** Called again, with less time, it hurries. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#stopped = true
+    const runners = [...this, ...[...this.#removing.values()].map(({ runner }) => runner)]
+    await Promise.allSettled(runners.map((runner) => runner.stop(timeoutMs)))
+  }
+
+  wake(): void {
+    for (const runner of this) runner.wake()
+  }
+
+  /** Two runners of one type would take each other's runs for strays. */
+  async #startWhenRemoved(key: string, runner: TypeRunner): Promise<void> {
+    await this.#removing.get(key)?.ended
+    if (!this.#stopped && this.#runners.get(key) === runner) runner.start()
+  }
+}
+
+function keyOf(task: Task<never> | Task<object>): string {
+  const { schema, table } = task.options
+  return `${schema}.${table}`
+}

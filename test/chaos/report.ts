@@ -1,5 +1,6 @@
 import type { Evidence, Violation } from './checker/evidence.js'
 import { watchedHeap } from './checker/heap-stays-flat.js'
+import { comebacks } from './checker/nothing-is-stuck.js'
 import { momentHistory, taskHistory } from './checker/task-history.js'
 import type { FaultKind } from './faults/fault.js'
 import { isEvent } from './history.js'
@@ -32,9 +33,16 @@ export function counts(evidence: Evidence): string[] {
     `effects: ${tally(effects.map(({ what }) => what))}; told: ${tally(events.filter((event) => isEvent(event, 'effect_ended')).map(({ outcome }) => outcome))}`,
     `outside steps: ${steps.size}, repeated through the gap: ${outside.length - steps.size}`,
     `first acquire after a restart: ${recoveries(evidence, 'crash_server')}; after the end of a primary: ${recoveries(evidence, 'fail_over')}`,
+    `tasks of ended workers came back after ${spread(comebacks(evidence).map(({ afterMs }) => afterMs))}`,
     `operators: ${tally(events.filter((event) => isEvent(event, 'operator_ended')).map(({ verb, outcome }) => `${verb} ${outcome}`))}`,
     `drained after ${((drained?.afterMs ?? 0) / 1_000).toFixed(1)} s; heap of the watched worker: ${heap.length === 0 ? '–' : `${heap[0]} → ${heap.at(-1)} MB`}`,
   ]
+}
+
+function spread(times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b).map((ms) => `${(ms / 1_000).toFixed(1)} s`)
+  if (sorted.length === 0) return '–'
+  return `${sorted[Math.floor(sorted.length / 2)]} (median of ${sorted.length}), at most ${sorted.at(-1)}`
 }
 
 /** From a server's restart, or from the end of a primary that was replaced, to the next task that was acquired. */

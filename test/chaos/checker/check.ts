@@ -2,6 +2,7 @@ import { acknowledgedStays } from './acknowledged-stays.js'
 import { effectsAreExactlyOnce } from './effects-are-exactly-once.js'
 import type { Evidence, Violation } from './evidence.js'
 import { executionsAreCounted } from './executions-are-counted.js'
+import { faultsWork } from './faults-work.js'
 import { heapStaysFlat } from './heap-stays-flat.js'
 import { leasesAreKept } from './leases-are-kept.js'
 import { limitsHold } from './limits-hold.js'
@@ -33,6 +34,7 @@ const CHECKS: ReadonlyArray<(evidence: Evidence) => Violation[]> = [
   processesEndWhenAsked,
   heapStaysFlat,
   nothingIsLeft,
+  faultsWork,
 ]
 
 /** All that must never be and was. */

@@ -20,24 +20,26 @@ function unfinished({ remains }: Evidence): Violation[] {
   }))
 }
 
-function stranded({ events, byTask }: Evidence): Violation[] {
-  const deaths = deathsOf(events)
-  const violations: Violation[] = []
-  for (const life of byTask.values()) {
-    for (const [index, change] of life.entries()) {
-      const death = change.to === 'running' ? deaths.get(change.worker ?? '') : undefined
-      const next = life[index + 1]
-      if (death === undefined || next === undefined) continue
-      const afterMs = next.at - Math.max(death, change.at)
-      if (afterMs > LONGEST_MS) violations.push(tooLate(change, afterMs))
-    }
-  }
-  return violations
+function stranded(evidence: Evidence): Violation[] {
+  return comebacks(evidence)
+    .filter(({ afterMs }) => afterMs > LONGEST_MS)
+    .map(({ run: { table, taskId, worker }, afterMs }) => {
+      const message = `it came back ${Math.round(afterMs)} ms after the end of its worker ${worker}`
+      return { check, message, task: { table, id: taskId } }
+    })
 }
 
-function tooLate({ table, taskId, worker }: Transition, afterMs: number): Violation {
-  const message = `it came back ${Math.round(afterMs)} ms after the end of its worker ${worker}`
-  return { check, message, task: { table, id: taskId } }
+/** The runs whose worker's process ended under them, and how long after its end the task was free again. */
+export function comebacks({ events, byTask }: Evidence): Array<{ readonly run: Transition; readonly afterMs: number }> {
+  const deaths = deathsOf(events)
+  return [...byTask.values()].flatMap((life) =>
+    life.flatMap((run, index) => {
+      const death = run.to === 'running' ? deaths.get(run.worker ?? '') : undefined
+      const next = life[index + 1]
+      if (death === undefined || next === undefined || next.at < death) return []
+      return [{ run, afterMs: next.at - Math.max(death, run.at) }]
+    }),
+  )
 }
 
 /** When each worker's process ended. */

@@ -434,7 +434,7 @@ as $source$
   select tasks.verb_source('next_due', p_table, p_name, $head$
 create or replace function tasks.%2$s(
   worker_id pg_catalog.uuid default null, slots_empty boolean default true,
-  out ready_in double precision, out rescue_in double precision, out sweep_in double precision
+  out ready_in double precision, out rescue_in double precision, out sweep_in double precision, out later_in double precision
 ) returns pg_catalog.record
 language plpgsql volatile
 set enable_seqscan to off
@@ -450,6 +450,7 @@ declare
   v_cursor   pg_catalog.text[];
   v_due      pg_catalog.timestamptz;
   v_next     pg_catalog.timestamptz := 'infinity';
+  v_later    pg_catalog.timestamptz := 'infinity';
   v_end      pg_catalog.timestamptz;
   v_floor    pg_catalog.timestamptz := '-infinity';
   v_type     tasks.types;
@@ -472,6 +473,15 @@ begin
         and t.priority = walk.v_priority and t.planned_to >= this.v_floor
       order by t.planned_to limit 1);
     v_next := least(this.v_next, coalesce(this.v_due, 'infinity'));
+    if this.v_due <= this.v_now then
+      -- The last acquire did not get it: locked, or kept back by a trigger. It shall not hide the next one that will be due.
+      v_due := (
+        select t.planned_to from %1$s t
+        where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count < 2 and not t.held
+          and t.priority = walk.v_priority and t.planned_to > this.v_now
+        order by t.planned_to limit 1);
+    end if;
+    v_later := least(this.v_later, coalesce(this.v_due, 'infinity'));
   end loop;
   if coalesce($2, true) then
     v_due := (
@@ -503,6 +513,7 @@ begin
   ready_in := case
     when this.v_next <= this.v_now then 0
     when this.v_next < 'infinity' then 1000 * pg_catalog.date_part('epoch', this.v_next - this.v_now) end;
+  later_in := case when this.v_next <= this.v_now and this.v_later < 'infinity' then 1000 * pg_catalog.date_part('epoch', this.v_later - this.v_now) end;
   rescue_in := case
     when this.v_end <= this.v_now then 0
     when this.v_end < 'infinity' then 1000 * pg_catalog.date_part('epoch', this.v_end - this.v_now) end;
@@ -510,7 +521,7 @@ end
 $body$)
 $source$;
 comment on function tasks.source_of_next_due(text, text) is
-  'Source of next_due: milliseconds until a task is due, until a lease of others ends, and until acquire may sweep again; NULL: none';
+  'Source of next_due: milliseconds until a task is due, until a lease of others ends, until acquire may sweep again, and, where a task is due already, until another one is; NULL: none';
 
 create function tasks.source_of_heartbeat(p_table text, p_name text) returns text
 language sql immutable

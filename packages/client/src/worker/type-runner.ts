@@ -276,6 +276,7 @@ export class TypeRunner {
     if (due.readyInMs !== null) {
       delayMs = Math.min(delayMs, due.readyInMs > 0 ? Math.ceil(due.readyInMs) : this.#untakable.next())
     }
+    if (due.laterInMs !== null) delayMs = Math.min(delayMs, Math.ceil(due.laterInMs))
     if (due.sweepInMs !== null) delayMs = Math.min(delayMs, Math.max(due.sweepInMs, 1))
     if (due.rescueInMs !== null) delayMs = Math.min(delayMs, this.#rescuer.plan(type, due.rescueInMs))
     return delayMs

@@ -9,6 +9,8 @@ export interface NextDue {
   readonly rescueInMs: number | null
   /** Until acquire may sweep again; null where the last one did. */
   readonly sweepInMs: number | null
+  /** Where a task is due already: until another one is. */
+  readonly laterInMs: number | null
 }
 
 /** How long an idle worker may sleep. Ask on the session that acquired: the acquire cursor lives there. */
@@ -18,7 +20,8 @@ export async function nextDue(
   options: { readonly workerId: string; readonly slotsEmpty: boolean },
 ): Promise<NextDue> {
   const result = await connection.query(
-    `select ready_in as "readyInMs", rescue_in as "rescueInMs", sweep_in as "sweepInMs" from ${verbOf(type, 'next_due')}($1::uuid, $2::boolean)`,
+    `select ready_in as "readyInMs", rescue_in as "rescueInMs", sweep_in as "sweepInMs", later_in as "laterInMs"
+     from ${verbOf(type, 'next_due')}($1::uuid, $2::boolean)`,
     [options.workerId, options.slotsEmpty],
   )
   return result.rows[0] as NextDue

@@ -1,5 +1,6 @@
 import { quoteIdentifier, type RegisterOptions, register } from '@pg-tasks/sql'
 import type { Pool } from 'pg'
+import { isAnotherTry } from './tries.js'
 
 export interface TaskTypeOptions extends RegisterOptions {
   /** @defaultValue 'tasks' */
@@ -12,15 +13,23 @@ export interface TaskTypeOptions extends RegisterOptions {
 // biome-ignore lint/suspicious/noExplicitAny: it also has the columns that the test gave its table
 export type TaskRow = Record<string, any>
 
-/** Creates a task table as the documentation does, and registers it. */
+/** Creates a task table as the documentation does, and registers it. Another try of a test gets a new one under the same name. */
 export async function createTaskType(pool: Pool, table: string, options: TaskTypeOptions = {}): Promise<void> {
   const { schema = 'tasks', columns, ...settings } = options
+  if (isAnotherTry()) await dropTaskType(pool, schema, table)
   const own = columns === undefined ? '' : `, ${columns}`
   await pool.query(
     `create table ${quoteIdentifier(schema)}.${quoteIdentifier(table)}
        (like tasks.template including defaults including identity including indexes${own})`,
   )
   await register(pool, schema, table, settings)
+}
+
+async function dropTaskType(pool: Pool, schema: string, table: string): Promise<void> {
+  const name = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`
+  const { rows } = await pool.query('select from tasks.types where table_id = to_regclass($1)', [name])
+  if (rows.length > 0) await pool.query('select tasks.unregister($1, $2)', [schema, table])
+  await pool.query(`drop table if exists ${name} cascade`)
 }
 
 /** Inserts rows that have nothing but defaults; returns their ids in ascending order. */

@@ -5,8 +5,20 @@ export {
   type QueryResult,
   toQueryable,
 } from './connection.js'
+export { diagnose } from './doctor/diagnose.js'
+export type { DoctorOptions, ExpectedColumns } from './doctor/doctor-options.js'
+export { type CheckResult, type Finding, SEVERITIES, type Severity, worst } from './doctor/finding.js'
+export { type MissingColumns, missingColumns } from './doctor/missing-columns.js'
+export { type NotifiedSession, probeListening } from './doctor/probe-listening.js'
+export { probePooler } from './doctor/probe-pooler.js'
 export { PgTasksSqlError, SQL_ERROR_CODES, type SqlErrorCode } from './errors.js'
 export { inShortTransaction } from './in-short-transaction.js'
+export { type ListedTask, type ListTasksOptions, listTasks } from './inspect/list-tasks.js'
+export { listTypes, type RegisteredType } from './inspect/list-types.js'
+export { type ColumnDescription, ownColumns } from './inspect/own-columns.js'
+export { chosenIds, countChosen, type TaskChoice } from './inspect/task-choice.js'
+export { type MarkedStep, type PastAttempt, type TaskHistory, taskHistory } from './inspect/task-history.js'
+export { type TypeStats, typeStats } from './inspect/type-stats.js'
 export type { AppliedMigration } from './migrate/applied-migrations.js'
 export { type MigrateResult, migrate } from './migrate/migrate.js'
 export type { MigrateOptions } from './migrate/migrate-options.js'
@@ -48,12 +60,15 @@ export {
   resetFailed,
   setOnFailure,
 } from './statements/dead-letters.js'
+export { deleteEnded } from './statements/delete-ended.js'
 export { describeType, describeTypeOfTable, type TypeDescription } from './statements/describe-type.js'
 export { type ColumnValues, type EnqueueOptions, enqueueMany } from './statements/enqueue.js'
+export { copyFromCsv, enqueueText } from './statements/enqueue-text.js'
 export { type FinishOptions, finish } from './statements/finish.js'
 export { finishMany, type Run, type UnfinishedOutcome } from './statements/finish-many.js'
 export { createGroup, keepHistory, type NewGroup, useGroups } from './statements/groups.js'
 export { type GoneReason, type HeartbeatResult, heartbeat } from './statements/heartbeat.js'
+export { limitLockWait } from './statements/limit-lock-wait.js'
 export {
   type KeyLimit,
   limitConcurrency,
@@ -74,6 +89,7 @@ export { type ResetOptions, reset } from './statements/reset.js'
 export { type RetryOptions, retry } from './statements/retry.js'
 export { fallAsleep, nothingInFlight, stayAwake, stopAwake, wakeUp } from './statements/sleep-locks.js'
 export { beginStep, markStep, type StepLock, type StepStart } from './statements/steps.js'
+export { unregister } from './statements/unregister.js'
 export {
   type EnqueueOutcome,
   enqueueUnique,

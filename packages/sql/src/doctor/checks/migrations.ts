@@ -1,0 +1,43 @@
+import type { MigrationStatus } from '../../migrate/migration-status.js'
+import type { Finding } from '../finding.js'
+
+/** What the state of the schema means for this version of the code. */
+export function migrationsFindings(status: MigrationStatus): readonly Finding[] {
+  const { state, pending, unknown, problem } = status
+  const details = { state, pending, unknown }
+  switch (state) {
+    case 'current':
+      return []
+    case 'missing':
+      return [
+        {
+          severity: 'critical',
+          subject: null,
+          problem: 'The database has no schema of pg-tasks.',
+          remedy: 'Apply the migrations: pg-tasks migrate, or migrate(connection).',
+          details,
+        },
+      ]
+    case 'incompatible':
+      return [
+        {
+          severity: 'critical',
+          subject: null,
+          problem: problem?.message ?? 'This version must not work with the database.',
+          remedy: 'Use the version of pg-tasks that the database was migrated by, or a later one.',
+          details,
+        },
+      ]
+    case 'behind':
+      return [
+        {
+          // What the checks and the verbs of this version ask for may not be there yet.
+          severity: 'critical',
+          subject: null,
+          problem: `The database lacks ${pending.length} migrations of this version: ${pending.join(', ')}.`,
+          remedy: 'Apply them: pg-tasks migrate, or migrate(connection).',
+          details,
+        },
+      ]
+  }
+}

@@ -420,6 +420,7 @@ declare
   v_table_id pg_catalog.oid := %3$s::pg_catalog.regclass;
   v_before   pg_catalog.text;
   v_state    pg_catalog.text;
+  v_done     boolean;
 begin
   perform from tasks.types y where y.table_id = this.v_table_id::pg_catalog.regclass and y.function_name = %6$s;
   if not found then
@@ -436,13 +437,25 @@ begin
     perform tasks.refuse('TQ006', pg_catalog.format('reset: task %%s of %%s was %%s and is %%s meanwhile', $1, %3$s, this.v_before, this.v_state),
       'Look again and repeat the call if it still should run.');
   end if;
-  update %1$s t set
-    planned_to = tasks.clock(), execution_count = 0, lost_count = 0,
-    started_at = null, finished_at = null, failed_at = null, canceled = false, canceled_at = null,
-    failure_reason = null, last_error = null, comment = null,
-    run_token = null, run_worker = null, run_until = null
-  where t.id = $1;
-  if not found then
+  -- As in retry; the row stays locked meanwhile.
+  for v_try in 1..3 loop
+    begin
+      update %1$s t set
+        planned_to = tasks.clock(), execution_count = 0, lost_count = 0,
+        started_at = null, finished_at = null, failed_at = null, canceled = false, canceled_at = null,
+        failure_reason = null, last_error = null, comment = null,
+        run_token = null, run_worker = null, run_until = null
+      where t.id = $1;
+      v_done := found;
+      exit;
+    exception
+      when unique_violation then
+        if v_try = 3 or not tasks.is_unique(this.v_table_id::pg_catalog.regclass) then
+          raise;
+        end if;
+    end;
+  end loop;
+  if not this.v_done then
     perform tasks.refuse_outcome(%3$s, 'reset', $1, null);
   end if;
   if $2 is not null then

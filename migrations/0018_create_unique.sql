@@ -4,8 +4,8 @@
 -- per row what happened when one met its like: ignored, its payload replaced, moved later, or moved earlier.
 -- A task that comes back (retry, release, rescue, reset) and meets a follow-up that was enqueued meanwhile is absorbed by it:
 -- canceled, with a comment that names it. Nothing raises for that: a BEFORE UPDATE trigger, there only on tables with such an
--- index, looks before the index would; and where the follow-up was not committed yet, so that only the index saw it, retry
--- and release look again (0004), and so does the next rescue; reset raises 23505.
+-- index, looks before the index would; and where the follow-up was not committed yet, so that only the index saw it, retry,
+-- release and reset look again (0004), and so does the next rescue.
 -- Lock order: the new row, then the row that it meets.
 
 begin isolation level read committed;

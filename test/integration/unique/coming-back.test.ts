@@ -103,21 +103,35 @@ describe('a task that comes back while its follow-up waits is absorbed', () => {
     expect((await states()).map(({ state }) => state).sort()).toEqual(['canceled', 'ready'])
   })
 
-  it.each(['retry', 'release'])('by a %s although the follow-up was not committed yet', async (verb) => {
+  it.each([
+    ['retry', 'select tasks.retry_tasks_mail($1, run_token => $2)'],
+    ['release', 'select tasks.release_tasks_mail($1, $2)'],
+    ['reset', 'select tasks.reset_tasks_mail($1), $2::uuid'],
+  ])('by a %s although the follow-up was not committed yet', async (_, call) => {
     await insert()
     const [run] = await acquire()
     await other.query('begin')
     await insert(other)
-    const back = session.query(
-      verb === 'retry'
-        ? 'select tasks.retry_tasks_mail($1, run_token => $2)'
-        : 'select tasks.release_tasks_mail($1, $2)',
-      [run?.id, run?.token],
-    )
+    const back = session.query(call, [run?.id, run?.token])
     await waitUntilBlocked(database.pool, session)
     await other.query('commit')
     await back
     expect(await states()).toEqual(absorbed)
+  })
+
+  it('by a reset of all failed ones, one of whose follow-ups was not committed yet', async () => {
+    await insert(session, 2)
+    await acquire()
+    await session.query(
+      "update tasks.mail set failed_at = now(), failure_reason = 'error' where started_at is not null",
+    )
+    await other.query('begin')
+    await insert(other)
+    const back = scalarOf(session, "select tasks.reset_failed('tasks.mail')")
+    await waitUntilBlocked(database.pool, session)
+    await other.query('commit')
+    expect(await back).toBe('2')
+    expect((await states()).map(({ state }) => state)).toEqual(['canceled', 'ready', 'ready'])
   })
 
   it('by the next rescue if the follow-up was not committed yet; the others come back at once', async () => {

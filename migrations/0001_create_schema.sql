@@ -163,7 +163,7 @@ comment on column tasks.template.priority is '0 (first) to 3 (last)';
 comment on column tasks.template.run_token is 'Fencing token of the run; new at each acquire';
 comment on column tasks.template.run_worker is 'Worker that runs it, whose lease (tasks.leases) covers it; NULL when acquired without a worker';
 comment on column tasks.template.run_until is 'End of the lease when acquired without a worker; NULL when a worker''s lease covers it or the type has no timeout';
-comment on column tasks.template.lost_count is 'How often its lease ended without an outcome; from 2 on it is acquired alone';
+comment on column tasks.template.lost_count is 'How often its lease ended without an outcome, or 2 where it ran in a batch that was not committed; from 2 on it is acquired alone';
 comment on column tasks.template.held is 'Whether it is kept back because its key has no room; written by the queue';
 comment on column tasks.template.failed_at is 'When it failed for good';
 comment on column tasks.template.canceled_at is 'When it was canceled';

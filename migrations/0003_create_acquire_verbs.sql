@@ -83,6 +83,8 @@ begin
     perform tasks.refuse('TQ003', pg_catalog.format('acquire: max_num must be between 1 and 10000, not %%s', coalesce($1::pg_catalog.text, 'NULL')));
   elsif $2 = '00000000-0000-0000-0000-000000000000' then
     perform tasks.refuse('TQ003', 'acquire: worker_id must not be the nil uuid', 'Take a random one, new at each start of the worker.');
+  elsif $4 is not null and ($2 is null or $4 <> '{"one_transaction": true}') then
+    perform tasks.refuse('TQ003', pg_catalog.format('acquire: options must be {"one_transaction": true}, with a worker_id, or NULL, not %%s', $4));
   end if;
   select y.* into this.v_type from tasks.types y
   where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
@@ -91,7 +93,10 @@ begin
   end if;
 
   v_room := $1;
-  if this.v_type.limited then
+  if this.v_type.limited and $4 is not null then
+    -- A limit is decided under a lock that ends with the transaction: others would wait for the whole batch.
+    return;
+  elsif this.v_type.limited then
     v_room := tasks.take_room(this.v_type, $1);
     if this.v_room < 1 then
       return;
@@ -106,11 +111,16 @@ begin
     perform tasks.%4$s();
     v_until := this.v_now + tasks.elapsed(this.v_type.timeout);
   else
-    -- The key share lock holds a rescue off until these rows are committed: it never misses them.
-    perform from tasks.leases l
-    where l.worker_id = $2 and l.table_id = this.v_type.table_id and l.leased_until > this.v_now
-    for key share;
-    v_leased := found;
+    if $4 is null then
+      -- The key share lock holds a rescue off until these rows are committed: it never misses them.
+      perform from tasks.leases l
+      where l.worker_id = $2 and l.table_id = this.v_type.table_id and l.leased_until > this.v_now
+      for key share;
+      v_leased := found;
+    else
+      -- Nobody sees the claim before it is over (0021): it needs no lease. Suspects aren't run like that.
+      v_suspects := false;
+    end if;
     v_cursor := pg_catalog.string_to_array(
       nullif(pg_catalog.current_setting('pg_tasks.cursor_' || this.v_type.table_id::pg_catalog.oid, true), ''), ' ');
   end if;

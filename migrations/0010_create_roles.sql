@@ -62,13 +62,15 @@ begin
   -- Our own tables: workers keep leases, schedules and what goes with a run; whoever ends a task writes what hangs on it.
   v_grants := v_grants || array(
     select pg_catalog.format('%s on tasks.%I', case
-        when $2 = 'worker' and c.relname in ('leases', 'schedules', 'occurrences', 'marks', 'rates', 'freed_keys', 'groups', 'group_ends', 'attempts') then 'select, insert, update, delete'
+        when $2 = 'worker' and c.relname in ('leases', 'schedules', 'occurrences', 'marks', 'rates', 'freed_keys', 'groups', 'group_ends', 'attempts', 'batches') then 'select, insert, update, delete'
         when $2 = 'operator' and c.relname in ('schedules', 'occurrences', 'marks', 'freed_keys', 'groups', 'group_ends', 'attempts') then 'select, insert, update, delete'
+        when $2 = 'operator' and c.relname = 'audit' then 'select, insert'
         else 'select' end, c.relname)
     from pg_catalog.pg_class c
     where c.relnamespace = 'tasks'::pg_catalog.regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
       and c.relname in ('types', 'leases', 'migrations', 'stats', 'schedules', 'occurrences', 'schedule_stats', 'marks', 'installation', 'rates', 'freed_keys',
-        'unique_rules', 'groups', 'group_ends', 'group_types', 'attempts')
+        'unique_rules', 'groups', 'group_ends', 'group_types', 'attempts', 'batches', 'audit')
+      and (c.relname <> 'audit' or $2 in ('operator', 'reader'))
       and ($2 <> 'producer' or c.relname = 'unique_rules'));
   -- Readers and producers get what only looks, producers what enqueues as well, operators all that runs with their own rights.
   v_grants := v_grants || array(

@@ -1,7 +1,7 @@
 -- 0015_create_maintenance: retention by itself.
 --
--- Flow: maintain cleans each type's ended tasks past its storage_time, the ledger, marks of dropped tables, the leases of
--- workers that are gone and the history, in bounded batches from an index. Workers call it now and then; pg_cron may as well. One call at a
+-- Flow: maintain cleans each type's ended tasks past its storage_time, the ledger, marks of dropped tables, the leases and
+-- batches of workers that are gone and the history, in bounded batches from an index. Workers call it now and then; pg_cron may as well. One call at a
 -- time in a database: others return at once.
 -- Lock order: the maintenance lock (advisory, transaction), then rows of one table after the other, skip locked.
 
@@ -203,6 +203,25 @@ begin
     if deleted > 0 then
       return next;
     end if;
+  end if;
+
+  -- Batches that ended with their process (0021), where no worker of the type has met them since.
+  if tasks.may_delete('tasks.batches') then
+    for v_type in
+      select y.* from tasks.types y
+      where tasks.quoted(y.table_id) is not null and tasks.may_delete(y.table_id)
+        and exists (select from tasks.batches b where b.table_id = y.table_id and b.opened_at < tasks.clock() - interval '1 minute')
+      order by y.table_id
+    loop
+      begin
+        perform tasks.suspect_batches(v_type.table_id);
+      exception
+        when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available then
+          raise;
+        when others then
+          raise warning 'batches of % could not be looked through: %', tasks.quoted(v_type.table_id), sqlerrm;
+      end;
+    end loop;
   end if;
 
   -- Tasks that are held back although their key is free (0017); the locks there leave none, this stands behind them.

@@ -87,6 +87,7 @@ export { release } from './statements/release.js'
 export { rescue } from './statements/rescue.js'
 export { type ResetOptions, reset } from './statements/reset.js'
 export { type RetryOptions, retry } from './statements/retry.js'
+export { closeBatch, openBatch, suspectBatches } from './statements/batches.js'
 export { fallAsleep, nothingInFlight, stayAwake, stopAwake, wakeUp } from './statements/sleep-locks.js'
 export { beginStep, markStep, type StepLock, type StepStart } from './statements/steps.js'
 export { unregister } from './statements/unregister.js'
@@ -106,4 +107,5 @@ export {
   tableColumns,
 } from './tables.js'
 export type { TaskTypeName } from './task-type-name.js'
+export { limitIdleTransaction } from './statements/limit-idle-transaction.js'
 export type { FailureReason, TaskState, TemplateRow } from './template-row.js'

@@ -9,12 +9,18 @@ export interface AcquireOptions {
   readonly workerId?: string | undefined
   /** Whether the caller runs nothing of this type: only then may it be given a suspect, a task that was lost twice. */
   readonly slotsEmpty?: boolean
+  /**
+   * Whether the tasks are run and settled in this connection's open transaction: no lease is taken, no suspect, and nothing of
+   * a type with limits. Needs `workerId`, and a record of the batch; see {@link openBatch}.
+   */
+  readonly oneTransaction?: boolean
 }
 
 /** Claims due tasks in their order (priority, planned_to, id), with a new token each; rows of the user's table. */
 export async function acquire<Row>(connection: Queryable, type: TaskTypeName, options: AcquireOptions): Promise<Row[]> {
-  const { maxNum, workerId = null, slotsEmpty = true } = options
-  const call = `select * from ${verbOf(type, 'acquire')}($1::integer, $2::uuid, $3::boolean)`
+  const { maxNum, workerId = null, slotsEmpty = true, oneTransaction = false } = options
+  const mode = oneTransaction ? `, '{"one_transaction": true}'` : ''
+  const call = `select * from ${verbOf(type, 'acquire')}($1::integer, $2::uuid, $3::boolean${mode})`
   // A worker's statement is prepared, and PostgreSQL doesn't see that its plan depends on the table: without the condition, which
   // is always true, a column that was renamed would keep its old name in the rows.
   const text =

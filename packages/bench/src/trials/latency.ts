@@ -9,9 +9,13 @@ import type { TrialContext } from './trial.js'
 /** Longest wait for one task, and for the first, which comes while the worker is still starting. */
 const LOST_MS = 60_000
 
+/** Tasks that aren't counted; those planned ahead may each wait for a peer's poll. */
+const WARM_UP = 20
+const PLANNED_WARM_UP = 1
+
 /** An idle worker: from the COMMIT of an insert being sent to the start of the handler, one task at a time. */
 export async function latency(context: TrialContext): Promise<Values> {
-  return measure(context, async ({ client, enqueuer, arrival }, mark) => {
+  return measure(context, WARM_UP, async ({ client, enqueuer, arrival }, mark) => {
     await client.query('begin')
     await enqueuer.enqueueIn(client, { mark })
     const arrived = arrival.of(mark)
@@ -26,7 +30,7 @@ export async function latency(context: TrialContext): Promise<Values> {
 
 /** An idle worker: from the due time of a planned task to the start of its handler. */
 export async function planned(context: TrialContext): Promise<Values> {
-  return measure(context, async ({ client, enqueuer, arrival }, mark) => {
+  return measure(context, PLANNED_WARM_UP, async ({ client, enqueuer, arrival }, mark) => {
     const due = Date.now() + 200 + Math.round(Math.random() * 300)
     await enqueuer.enqueueIn(client, { mark, plannedTo: new Date(due) })
     const at = await arrival.of(mark)
@@ -54,6 +58,7 @@ interface Measuring {
 
 async function measure(
   { peer, url, parameters }: TrialContext,
+  warmUp: number,
   one: (measuring: Measuring, mark: number) => Promise<number>,
 ): Promise<Values> {
   const { count = 1 } = parameters
@@ -63,7 +68,6 @@ async function measure(
   const arrival = new Arrival()
   const working = await peer.work({ userWrite: false, onTask: (mark) => arrival.note(mark) })
   const measuring = { client, enqueuer, arrival }
-  const warmUp = Math.min(20, count)
   for (let mark = 1; mark <= warmUp; mark += 1) await one(measuring, mark)
   const samples: number[] = []
   for (let mark = warmUp + 1; mark <= warmUp + count; mark += 1) samples.push(await one(measuring, mark))

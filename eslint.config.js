@@ -13,6 +13,7 @@ const promises = {
 
 const PG = { regex: '^pg$', message: 'Only the connection folder knows pg.' }
 const PG_LISTEN = { regex: '^pg-listen$', message: 'Only the listener folder knows pg-listen.' }
+const OPENTELEMETRY = { regex: '^@opentelemetry/', message: 'Only the telemetry folder knows OpenTelemetry.' }
 const DEEP = { regex: '^@pg-tasks/[^/]+/(?!package\\.json$)', message: 'Import another package by its public entry.' }
 const OTHER_PACKAGE = { regex: '^(\\.\\./)+packages/', message: 'Import another package by its name.' }
 const TEST_SUPPORT = { regex: '(^|/)test/', message: 'Production code never imports test support.' }
@@ -33,7 +34,9 @@ const CLIENT_LAYERS = [
   ['backoff', 'connection'],
   ['listener', 'lease'],
   ['task'],
+  ['middleware'],
   ['worker', 'schedule', 'maintenance'],
+  ['adapters', 'telemetry', 'testing'],
 ]
 
 function laterPackages(name) {
@@ -41,9 +44,13 @@ function laterPackages(name) {
   return { regex: `^@pg-tasks/(${later.join('|')})$`, message: `packages/${name} doesn't know this package.` }
 }
 
-/** The two packages with one owner each; every other file of client gets both bans. */
+/** The packages with one owner each; every other file of client gets all bans. */
 function foreignPackages(layer) {
-  return [...(layer === 'connection' ? [] : [PG]), ...(layer === 'listener' ? [] : [PG_LISTEN])]
+  return [
+    ...(layer === 'connection' ? [] : [PG]),
+    ...(layer === 'listener' ? [] : [PG_LISTEN]),
+    ...(layer === 'telemetry' ? [] : [OPENTELEMETRY]),
+  ]
 }
 
 function restrict(files, patterns) {

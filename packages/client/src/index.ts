@@ -31,9 +31,11 @@ export { isTransient } from './errors/is-transient.js'
 export { LeaseLostError, type LeaseLostReason } from './errors/lease-lost-error.js'
 export { PgTasksError, type PgTasksErrorDetails } from './errors/pg-tasks-error.js'
 export { NotSettledError, RunLimitError, TransactionRolledBackError, WorkerStoppingError } from './errors/run-errors.js'
+export type { AcquireMessage, EnqueueMessage, RunMessage, WorkerMessage } from './events/channels.js'
 export { type EventListener, SafeEmitter } from './events/safe-emitter.js'
 export type { ListenerState, ListenerStatus } from './listener/listener-status.js'
 export type { LogFields, Logger } from './logger/logger.js'
+export type { Middleware, MiddlewareContext } from './middleware/middleware.js'
 export type { Overlap, ScheduledColumns, ScheduleOptions } from './schedule/schedule-options.js'
 export {
   backfillSchedule,

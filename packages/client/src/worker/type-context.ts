@@ -2,6 +2,7 @@ import type { TypeDescription } from '@pg-tasks/sql'
 import type { SafeEmitter } from '../events/safe-emitter.js'
 import type { FailureLog } from '../logger/failure-log.js'
 import type { Logger } from '../logger/logger.js'
+import type { MiddlewareChain } from '../middleware/middleware-chain.js'
 import type { ActiveRun } from './active-run.js'
 import type { TaskReference, TypeReference, WorkerEvents } from './worker-events.js'
 import type { ResolvedWorkerOptions } from './worker-options.js'
@@ -14,6 +15,8 @@ export interface TypeContext {
   readonly events: SafeEmitter<WorkerEvents>
   readonly logger: Logger
   readonly failures: FailureLog
+  /** Stands around every call of a handler. */
+  readonly middleware: MiddlewareChain
   /** Acquires, and holds the locks by which a worker sleeps. */
   readonly control: WorkerSession
   /** Finishes, retries, cancels, releases. */

@@ -5,12 +5,14 @@ import { describeThrown } from '../errors/describe-thrown.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { isTransient } from '../errors/is-transient.js'
-import { type EventListener, SafeEmitter } from '../events/safe-emitter.js'
+import type { EventListener } from '../events/safe-emitter.js'
 import { Listener } from '../listener/listener.js'
 import { FailureLog } from '../logger/failure-log.js'
 import type { Logger } from '../logger/logger.js'
 import { safeLogger } from '../logger/safe-logger.js'
 import { Maintenance } from '../maintenance/maintenance.js'
+import type { Middleware } from '../middleware/middleware.js'
+import { MiddlewareChain } from '../middleware/middleware-chain.js'
 import { DeclaredSchedules } from '../schedule/declared-schedules.js'
 import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from '../schedule/schedule-options.js'
 import { Scheduler } from '../schedule/scheduler.js'
@@ -20,6 +22,7 @@ import { sleep } from '../timers/sleep.js'
 import { onStopSignals } from './stop-signals.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunners } from './type-runners.js'
+import { WorkerEmitter } from './worker-emitter.js'
 import type { WorkerEvents } from './worker-events.js'
 import { connectionOf, type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './worker-options.js'
 import { WorkerSession } from './worker-session.js'
@@ -47,7 +50,8 @@ export class Worker {
   readonly id = randomUUID()
   readonly #options: ResolvedWorkerOptions
   readonly #logger: Logger
-  readonly #events: SafeEmitter<WorkerEvents>
+  readonly #events: WorkerEmitter
+  readonly #middleware = new MiddlewareChain()
   readonly #context: TypeContext
   readonly #listener: Listener
   readonly #sessions: readonly WorkerSession[]
@@ -65,7 +69,7 @@ export class Worker {
   constructor(options: WorkerOptions) {
     this.#options = resolveWorkerOptions(options)
     this.#logger = safeLogger(this.#options.logger)
-    this.#events = new SafeEmitter<WorkerEvents>((error, event) => {
+    this.#events = new WorkerEmitter(this.id, (error, event) => {
       this.#logger.error({ event, error: describeThrown(error) }, 'A listener of the worker threw')
     })
     const source = resolveConnection('Worker', connectionOf(this.#options))
@@ -82,6 +86,7 @@ export class Worker {
       events: this.#events,
       logger: this.#logger,
       failures: new FailureLog(this.#logger),
+      middleware: this.#middleware,
       control,
       settling,
       beating,
@@ -154,6 +159,17 @@ export class Worker {
    */
   removeUndeclaredSchedules(options: { readonly keyPrefix?: string } = {}): this {
     this.#schedules.removeUndeclared(options.keyPrefix ?? '')
+    return this
+  }
+
+  /**
+   * Adds a function around every run, after those that are there; runs that have begun are not touched. In a `BatchTask` it
+   * stands around each member, not around the batch.
+   *
+   * @throws InvalidArgumentError unless it is a function
+   */
+  use(middleware: Middleware): this {
+    this.#middleware.add(middleware)
     return this
   }
 

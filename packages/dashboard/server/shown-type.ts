@@ -1,0 +1,45 @@
+import { type Queryable, type TaskColumn, type TypeOverview, taskColumns, typeOverviews } from '@pg-tasks/sql'
+import { type ShownColumn, shownColumns } from './column-rules.js'
+import { DashboardRefusal } from './problem.js'
+import type { DashboardContext, Services } from './services.js'
+
+/** A type with the columns that may be shown. */
+export interface ShownType {
+  readonly type: TypeOverview
+  readonly columns: readonly ShownColumn[]
+  /** Names of columns whose values may leave the database, and of those that may not. */
+  readonly show: readonly string[]
+  readonly mask: readonly string[]
+  /** Columns that filters and orders may use. */
+  readonly usable: readonly TaskColumn[]
+}
+
+/** The type that a request's path names. */
+export function nameOf(context: DashboardContext): { readonly schema: string; readonly table: string } {
+  return { schema: context.req.param('schema') ?? '', table: context.req.param('table') ?? '' }
+}
+
+/** @throws DashboardRefusal if there is no such type */
+export async function shownType(
+  { options }: Services,
+  connection: Queryable,
+  name: { readonly schema: string; readonly table: string },
+): Promise<ShownType> {
+  const [type] = await typeOverviews(connection, name)
+  if (type === undefined) {
+    throw new DashboardRefusal(
+      404,
+      'TYPE_NOT_REGISTERED',
+      `${name.schema}.${name.table} is not a registered task type.`,
+    )
+  }
+  const columns = shownColumns(options.columns, type.schema, type.table, await taskColumns(connection, type))
+  const usable = columns.filter((column) => !column.masked)
+  return {
+    type,
+    columns,
+    show: usable.map((column) => column.name),
+    mask: columns.filter((column) => column.masked).map((column) => column.name),
+    usable,
+  }
+}

@@ -5,6 +5,44 @@ export {
   type QueryResult,
   toQueryable,
 } from './connection.js'
+export { ACTION_STATES, type ActedOn, actOnTasks, type TaskAction } from './dashboard/act-on-tasks.js'
+export { type AuditEntry, listAudit, type WrittenAuditEntry, writeAudit } from './dashboard/audit.js'
+export {
+  type BrowsedTask,
+  type BrowseTasksOptions,
+  browseTasks,
+  MASKED,
+  type TaskPage,
+} from './dashboard/browse-tasks.js'
+export { type Count, countTasks, type TaskCounts } from './dashboard/count-tasks.js'
+export { editTask, runNow } from './dashboard/edit-task.js'
+export { type Buckets, type EndedBucket, type EndedBuckets, endedBuckets } from './dashboard/ended-buckets.js'
+export { type HandledOccurrence, listOccurrences } from './dashboard/list-occurrences.js'
+export {
+  countRunning,
+  listLeases,
+  listWorkerSessions,
+  type WorkerLease,
+  type WorkerSessionInfo,
+} from './dashboard/list-workers.js'
+export { listenToTasks, TASK_CHANNELS } from './dashboard/listen-to-tasks.js'
+export { readClock } from './dashboard/read-clock.js'
+export {
+  type ReadTaskOptions,
+  readTask,
+  type TaskAttempt,
+  type TaskDetails,
+  type TaskMark,
+} from './dashboard/read-task.js'
+export { type SelectedIds, selectIds } from './dashboard/select-ids.js'
+export { TASK_STATES } from './dashboard/state-conditions.js'
+export { type ColumnFamily, type TaskColumn, taskColumns } from './dashboard/task-columns.js'
+export { type Durations, durationBuckets, newestDurations } from './dashboard/task-durations.js'
+export { FILTER_OPERATORS, type FilterOperator, type TaskFilter } from './dashboard/task-filter.js'
+export type { TaskSelectionOptions } from './dashboard/task-selection.js'
+export type { TaskCursor, TaskOrder } from './dashboard/task-walk.js'
+export { type ActOptions, actBriefly, type LookOptions, lookOnly } from './dashboard/transactions.js'
+export { type TypeOverview, typeOverviews } from './dashboard/type-overviews.js'
 export { diagnose } from './doctor/diagnose.js'
 export type { DoctorOptions, ExpectedColumns } from './doctor/doctor-options.js'
 export { type CheckResult, type Finding, SEVERITIES, type Severity, worst } from './doctor/finding.js'
@@ -49,6 +87,7 @@ export { nextScheduleIn } from './schedules/next-schedule-in.js'
 export type { ScheduleRow } from './schedules/schedule-row.js'
 export { type NewSchedule, type ScheduleState, upsertSchedule } from './schedules/upsert-schedule.js'
 export { type AcquireOptions, acquire } from './statements/acquire.js'
+export { closeBatch, openBatch, suspectBatches } from './statements/batches.js'
 export { type CancelOptions, cancel } from './statements/cancel.js'
 export { type CleanOptions, clean, type FinalState } from './statements/clean.js'
 export { closeLease } from './statements/close-lease.js'
@@ -68,6 +107,7 @@ export { type FinishOptions, finish } from './statements/finish.js'
 export { finishMany, type Run, type UnfinishedOutcome } from './statements/finish-many.js'
 export { createGroup, keepHistory, type NewGroup, useGroups } from './statements/groups.js'
 export { type GoneReason, type HeartbeatResult, heartbeat } from './statements/heartbeat.js'
+export { limitIdleTransaction } from './statements/limit-idle-transaction.js'
 export { limitLockWait } from './statements/limit-lock-wait.js'
 export {
   type KeyLimit,
@@ -87,10 +127,8 @@ export { release } from './statements/release.js'
 export { rescue } from './statements/rescue.js'
 export { type ResetOptions, reset } from './statements/reset.js'
 export { type RetryOptions, retry } from './statements/retry.js'
-export { closeBatch, openBatch, suspectBatches } from './statements/batches.js'
 export { fallAsleep, nothingInFlight, stayAwake, stopAwake, wakeUp } from './statements/sleep-locks.js'
 export { beginStep, markStep, type StepLock, type StepStart } from './statements/steps.js'
-export { unregister } from './statements/unregister.js'
 export {
   type EnqueueOutcome,
   enqueueUnique,
@@ -98,6 +136,7 @@ export {
   type UniqueRule,
   uniqueWhile,
 } from './statements/unique.js'
+export { unregister } from './statements/unregister.js'
 export {
   type LeasesTable,
   type StatsView,
@@ -107,5 +146,4 @@ export {
   tableColumns,
 } from './tables.js'
 export type { TaskTypeName } from './task-type-name.js'
-export { limitIdleTransaction } from './statements/limit-idle-transaction.js'
 export type { FailureReason, TaskState, TemplateRow } from './template-row.js'

@@ -110,10 +110,7 @@ export class Settler {
     this.#flushing = true
     setImmediate(() => {
       void this.#orAbandoned(async () => {
-        while (this.#finishing.length > 0 || this.#looking.length > 0) {
-          if (this.#finishing.length > 0) await this.#finishBatch(takeBatch(this.#finishing, (run) => run.id))
-          if (this.#looking.length > 0) await this.#look(takeBatch(this.#looking, ({ run }) => run.id))
-        }
+        while (this.#finishing.length > 0) await this.#finishBatch(takeBatch(this.#finishing, (run) => run.id))
       }).finally(() => {
         this.#flushing = false
       })
@@ -125,7 +122,7 @@ export class Settler {
     this.#gathering = true
     startTimer(GATHER_MS, () => {
       void this.#orAbandoned(async () => {
-        while (this.#looking.length > 0) await this.#look(this.#looking.splice(0, MOST_AT_ONCE))
+        while (this.#looking.length > 0) await this.#look(takeBatch(this.#looking, ({ run }) => run.id))
       }).finally(() => {
         this.#gathering = false
       })

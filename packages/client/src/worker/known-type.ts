@@ -49,6 +49,7 @@ export class KnownType {
     const type = known ?? (await describeType(connection, this.#name.schema, this.#name.table))
     if (type === undefined) throw this.#unregistered()
     this.#noteRename(type)
+    this.#noteRowSecurity(type)
     this.#type = type
     this.#learnedAt = performance.now()
   }
@@ -86,6 +87,15 @@ export class KnownType {
     const before = this.#type
     if (before === undefined || (before.schema === type.schema && before.table === type.table)) return
     this.#context.logger.warn({ ...typeReference(type), before: typeReference(before) }, 'A task table was renamed')
+  }
+
+  /** A hidden task is neither run nor missed by anybody: nothing else would tell. */
+  #noteRowSecurity(type: TypeDescription): void {
+    if (!type.rowSecurity || this.#type?.rowSecurity === true) return
+    this.#context.logger.warn(
+      { ...typeReference(type) },
+      "Row level security is active for this worker's role: tasks that no policy shows it are not run. Give the role a policy for all rows, or BYPASSRLS",
+    )
   }
 
   #unregistered(): TypeNotRegisteredError {

@@ -14,10 +14,13 @@ export interface TypeDescription {
   readonly storageMs: number | null
   readonly notify: boolean
   readonly runLimitMs: number | null
+  /** Whether row level security decides which of its rows this connection's role sees. */
+  readonly rowSecurity: boolean
 }
 
 const COLUMNS = `table_id::text as "tableId", schema_name as "schema", table_name as "table", function_name as "functionName",
-  timeout_ms as "timeoutMs", max_retries as "maxRetries", storage_ms as "storageMs", notify, run_limit_ms as "runLimitMs"`
+  timeout_ms as "timeoutMs", max_retries as "maxRetries", storage_ms as "storageMs", notify, run_limit_ms as "runLimitMs",
+  pg_catalog.row_security_active(table_id::oid) as "rowSecurity"`
 
 /** Looks a task type up by its table's name; undefined if it isn't registered. */
 export async function describeType(

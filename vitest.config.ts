@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Packages resolve to their source, so that a test never runs yesterday's build. */
 const conditions = ['@pg-tasks/source', 'module', 'node', 'development|production']
@@ -8,7 +8,13 @@ export default defineConfig({
   // Tests are loaded in the first environment, the global setup in the second.
   environments: { ssr: fromSource, __vitest__: fromSource },
   test: {
-    include: ['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
+    // Tests that need minutes run by themselves: npm run test:faults:slow
+    ...(process.env.TEST_SLOW === 'yes'
+      ? { include: ['test/**/*.slow.test.ts'] }
+      : {
+          include: ['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, '**/*.slow.test.ts'],
+        }),
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/file-teardown.ts',
     pool: 'forks',

@@ -1,10 +1,10 @@
 import { Client } from 'pg'
 import { afterAll, expect, it } from 'vitest'
-import { type Replica, startReplica } from '../../support/replica.js'
-import { createDatabase } from '../../support/test-database.js'
-import { startTestServer } from '../../support/test-server.js'
-import { createTaskType } from './create-task-type.js'
-import { rowsOf, scalarOf } from './rows-of.js'
+import { createTaskType } from '../integration/sql/create-task-type.js'
+import { rowsOf, scalarOf } from '../integration/sql/rows-of.js'
+import { type Replica, startReplica } from '../support/replica.js'
+import { createDatabase } from '../support/test-database.js'
+import { startTestServer } from '../support/test-server.js'
 
 // B-75, O-11
 const server = await startTestServer()

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTaskType } from '../../support/task-type.js'
-import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { spawnScript } from '../../support/worker-process.js'
+import { createTaskType } from '../support/task-type.js'
+import { createDatabase, type TestDatabase } from '../support/test-database.js'
+import { spawnScript } from '../support/worker-process.js'
 
 let database: TestDatabase
 

@@ -1,10 +1,10 @@
 import { inTransaction } from '@pg-tasks/client'
 import { Pool } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { countStates, createTaskType, insertTasks, readTask } from '../../support/task-type.js'
-import { createDatabase, type TestDatabase, type TestRole } from '../../support/test-database.js'
-import { waitFor } from '../../support/wait-for.js'
-import { Latch, startWorker, taskOf, workersAsleep } from './start-worker.js'
+import { Latch, startWorker, taskOf, workersAsleep } from '../integration/worker/start-worker.js'
+import { countStates, createTaskType, insertTasks, readTask } from '../support/task-type.js'
+import { createDatabase, type TestDatabase, type TestRole } from '../support/test-database.js'
+import { waitFor } from '../support/wait-for.js'
 
 let database: TestDatabase
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, expect, it } from 'vitest'
-import { createDatabase } from '../../support/test-database.js'
-import { createTaskType } from './create-task-type.js'
-import { moveClock } from './move-clock.js'
-import { refusalOf } from './refusal-of.js'
-import { rowsOf, scalarOf } from './rows-of.js'
-import { stateOf } from './task-in-state.js'
+import { createTaskType } from '../integration/sql/create-task-type.js'
+import { moveClock } from '../integration/sql/move-clock.js'
+import { refusalOf } from '../integration/sql/refusal-of.js'
+import { rowsOf, scalarOf } from '../integration/sql/rows-of.js'
+import { stateOf } from '../integration/sql/task-in-state.js'
+import { createDatabase } from '../support/test-database.js'
 
 const database = await createDatabase()
 const session = await database.client()

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { createTaskType } from '../sql/create-task-type.js'
-import { PlanWatcher } from './nested-plans.js'
+import { PlanWatcher } from '../integration/plans/nested-plans.js'
+import { createTaskType } from '../integration/sql/create-task-type.js'
+import { createDatabase, type TestDatabase } from '../support/test-database.js'
 
 const WORKER = '00000000-0000-4000-8000-000000000001'
 const DEAD = 20_000

@@ -1,8 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTaskType, insertTasks, readTask } from '../../support/task-type.js'
-import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { waitFor } from '../../support/wait-for.js'
-import { aborted, Latch, newWorker, type RecordedWorker, startWorker, taskOf, workersAsleep } from './start-worker.js'
+import {
+  aborted,
+  Latch,
+  newWorker,
+  type RecordedWorker,
+  startWorker,
+  taskOf,
+  workersAsleep,
+} from '../integration/worker/start-worker.js'
+import { createTaskType, insertTasks, readTask } from '../support/task-type.js'
+import { createDatabase, type TestDatabase } from '../support/test-database.js'
+import { waitFor } from '../support/wait-for.js'
 
 let database: TestDatabase
 

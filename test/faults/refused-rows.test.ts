@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase } from '../../support/test-database.js'
-import { createTaskType } from './create-task-type.js'
-import { moveClock } from './move-clock.js'
-import { rowsOf, scalarOf } from './rows-of.js'
+import { createTaskType } from '../integration/sql/create-task-type.js'
+import { moveClock } from '../integration/sql/move-clock.js'
+import { rowsOf, scalarOf } from '../integration/sql/rows-of.js'
+import { createDatabase } from '../support/test-database.js'
 
 // Rows that a trigger of the user's doesn't let go, and rows whose executions are used up: never in the way of the others.
 const database = await createDatabase()

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTaskType, insertTasks } from '../../support/task-type.js'
-import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { waitFor } from '../../support/wait-for.js'
-import { Latch, startWorker, taskOf, workersAsleep } from './start-worker.js'
+import { Latch, startWorker, taskOf, workersAsleep } from '../integration/worker/start-worker.js'
+import { createTaskType, insertTasks } from '../support/task-type.js'
+import { createDatabase, type TestDatabase } from '../support/test-database.js'
+import { waitFor } from '../support/wait-for.js'
 
 let database: TestDatabase
 

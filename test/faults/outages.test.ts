@@ -1,11 +1,11 @@
 import { inTransaction } from '@pg-tasks/client'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countStates, createTaskType, insertTasks } from '../../support/task-type.js'
-import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { startTestServer, type TestServer } from '../../support/test-server.js'
-import { waitFor } from '../../support/wait-for.js'
-import { startWorker, taskOf } from './start-worker.js'
+import { startWorker, taskOf } from '../integration/worker/start-worker.js'
+import { countStates, createTaskType, insertTasks } from '../support/task-type.js'
+import { createDatabase, type TestDatabase } from '../support/test-database.js'
+import { startTestServer, type TestServer } from '../support/test-server.js'
+import { waitFor } from '../support/wait-for.js'
 
 const TASKS = 300
 

@@ -1,8 +1,8 @@
 import { type Claimed, Task } from '@pg-tasks/client'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTaskType, readTask } from '../../support/task-type.js'
-import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { startWorker, taskOf } from '../worker/start-worker.js'
+import { startWorker, taskOf } from '../integration/worker/start-worker.js'
+import { createTaskType, readTask } from '../support/task-type.js'
+import { createDatabase, type TestDatabase } from '../support/test-database.js'
 
 class Numbered extends Task {
   override async run(): Promise<void> {}

@@ -1,6 +1,8 @@
+import { InvalidOptionError } from '../errors/invalid-option-error.js'
 import type { Claimed, Columns } from './claimed.js'
 import { Task } from './task.js'
 import type { TaskContext } from './task-context.js'
+import type { TaskOptions } from './task-options.js'
 
 /** One task of a batch: its row, its context, and the way to say that it did not succeed. */
 export interface BatchRun<Own extends Columns = object> {
@@ -34,6 +36,18 @@ interface Waiting<Own extends Columns> {
  */
 export abstract class BatchTask<Own extends Columns = object> extends Task<Own> {
   #waiting: Array<Waiting<Own>> = []
+
+  /** @throws InvalidOptionError that names the option */
+  constructor(options: TaskOptions = {}) {
+    super(options)
+    if (this.options.settle === 'one_transaction') {
+      throw new InvalidOptionError(
+        new.target.name,
+        'settle',
+        "can't be 'one_transaction' in a BatchTask, whose tasks run at the same time; extend Task.",
+      )
+    }
+  }
 
   /**
    * Does the tasks of a batch. When it returns, those that were not failed are finished; when it throws, they are retried with

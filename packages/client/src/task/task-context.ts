@@ -1,4 +1,4 @@
-import type { Connection } from '@pg-tasks/sql'
+import type { Connection, Queryable } from '@pg-tasks/sql'
 import type { Logger } from '../logger/logger.js'
 import type { Stored } from './stored.js'
 
@@ -22,6 +22,16 @@ export interface TaskContext {
   readonly attempt: number
   /** The worker's logger. */
   readonly logger: Logger
+  /**
+   * With `settle: 'one_transaction'`: the transaction in which this task and others of its batch are run and settled. A handler
+   * that throws takes back what it wrote, and no more.
+   *
+   * Statements run one after the other, also those that aren't awaited; after the handler has ended, none does. BEGIN, COMMIT
+   * and ROLLBACK are the worker's; savepoints may be used.
+   *
+   * @throws InvalidArgumentError without that option
+   */
+  readonly tx: Queryable
   /**
    * Does a step once: if an earlier attempt did and marked it, its value is returned and `work` isn't called; else `work` runs
    * and the mark is written. Between the two lies the one gap in which the process may die: hand `idempotencyKey` to the

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors/invalid-option-error.js'
 import { checkOptions } from '../options/check-options.js'
-import { flag, text } from '../options/checks.js'
+import { flag, oneOf, text } from '../options/checks.js'
 
 /** Where a task type lives, and how its runs end. */
 export interface TaskOptions {
@@ -32,7 +32,17 @@ export interface TaskOptions {
    * @defaultValue false
    */
   readonly preparedStatements?: boolean
+  /**
+   * How runs are settled. `each`: every run by itself, as it ends. `one_transaction`, for short tasks that do nothing but SQL:
+   * as many as the concurrency given to `worker.add` are acquired, run one after the other and settled in one transaction, in
+   * which the handler writes too (`context.tx`).
+   * @defaultValue 'each'
+   */
+  readonly settle?: Settle
 }
+
+/** How the runs of a task type are settled. */
+export type Settle = 'each' | 'one_transaction'
 
 export interface ResolvedTaskOptions {
   readonly schema: string
@@ -40,6 +50,7 @@ export interface ResolvedTaskOptions {
   readonly functionName: string
   readonly autoFinish: boolean
   readonly preparedStatements: boolean
+  readonly settle: Settle
 }
 
 /** @throws InvalidOptionError that names the option */
@@ -53,8 +64,12 @@ export function resolveTaskOptions(className: string, defaultTable: string, opti
       functionName: text({ default: undefined }),
       autoFinish: flag({ default: true }),
       preparedStatements: flag({ default: false }),
+      settle: oneOf(['each', 'one_transaction'], { default: 'each' }),
     },
   )
+  if (resolved.settle === 'one_transaction' && !resolved.autoFinish) {
+    throw new InvalidOptionError(className, 'autoFinish', "can't be false with settle: 'one_transaction'.")
+  }
   if (resolved.table === '') {
     throw new InvalidOptionError(className, 'table', 'is missing: a class without a name can not give it.')
   }

@@ -1,4 +1,5 @@
-import type { Connection } from '@pg-tasks/sql'
+import type { Connection, Queryable } from '@pg-tasks/sql'
+import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import type { Logger } from '../logger/logger.js'
 import type { Claimed } from '../task/claimed.js'
 import type { HeldRun, SettledByHandler } from '../task/held-runs.js'
@@ -24,6 +25,8 @@ export class ActiveRun implements HeldRun, TaskContext {
   durationMs = 0
   /** Cancels the timer of the run limit, or of the grace after an abort. */
   cancelTimer: (() => void) | undefined
+  /** Where it is run and settled in a transaction of the worker's. */
+  transaction: Queryable | undefined
   #controller: AbortController | undefined
   #abortReason: Error | undefined
   readonly #steps: Steps
@@ -58,10 +61,19 @@ export class ActiveRun implements HeldRun, TaskContext {
     this.#controller?.abort(reason)
   }
 
+  get tx(): Queryable {
+    if (this.transaction !== undefined) return this.transaction
+    throw new InvalidArgumentError('tx', "is there in tasks with the option settle: 'one_transaction', and only there.")
+  }
+
   /** Made bound when it is asked for: handlers take their context apart. */
   get once(): TaskContext['once'] {
-    const once = (...args: StepArguments): Promise<unknown> =>
-      args.length === 3 ? this.#steps.within(this, ...args) : this.#steps.apart(this, ...args)
+    const once = async (...args: StepArguments): Promise<unknown> => {
+      if (args.length === 3) return this.#steps.within(this, ...args)
+      if (this.transaction === undefined) return this.#steps.apart(this, ...args)
+      // Until the commit nobody else sees that this run has the task.
+      throw new InvalidArgumentError('connection', 'is missing: a task in one transaction calls once(tx, step, work).')
+    }
     return once as TaskContext['once']
   }
 }

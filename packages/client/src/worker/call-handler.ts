@@ -1,11 +1,9 @@
-import type { Task } from '../task/task.js'
-import type { ActiveRun } from './active-run.js'
 import type { HandlerEnd } from './outcome.js'
 
 /** Calls a task's handler and tells how it ended, once and never in the same turn: a handler needn't be async. */
-export function callHandler(task: Task<object>, run: ActiveRun, onEnd: (end: HandlerEnd) => void): void {
+export function callHandler(handler: () => unknown, onEnd: (end: HandlerEnd) => void): void {
   try {
-    const running: unknown = task.run(run.row, run)
+    const running: unknown = handler()
     if (isThenable(running)) {
       // Not its own `then`: a promise-like may call back twice.
       Promise.resolve(running).then(

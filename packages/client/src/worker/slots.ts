@@ -31,6 +31,8 @@ const LOST_REASONS: Partial<Record<GoneReason, LeaseLostReason>> = {
 /** Told when there is room again for what may be acquired. */
 export interface SlotsListener {
   readonly onRoom: () => void
+  /** Calls the task's handler. */
+  readonly call: (run: ActiveRun) => unknown
 }
 
 /** Holds the runs of one type: those that wait for a slot, those whose handler runs, those that are being settled. */
@@ -231,7 +233,10 @@ export class Slots {
     if (runLimitMs !== null) {
       run.cancelTimer = startTimer(runLimitMs, () => this.#limit(run, runLimitMs), { unref: true })
     }
-    callHandler(this.#task, run, (end) => this.#ended(run, end))
+    callHandler(
+      () => this.#listener.call(run),
+      (end) => this.#ended(run, end),
+    )
   }
 
   #ended(run: ActiveRun, end: HandlerEnd): void {

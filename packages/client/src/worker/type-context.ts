@@ -23,6 +23,8 @@ export interface TypeContext {
   readonly settling: WorkerSession
   /** Renews leases; nothing that can wait for a row runs on it. */
   readonly beating: WorkerSession
+  /** Makes another session of the worker's, closed with it at the latest. */
+  readonly open: () => WorkerSession
   /** Whether notifications arrive. */
   readonly listening: () => boolean
 }

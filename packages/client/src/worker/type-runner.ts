@@ -9,10 +9,12 @@ import type { Claimed } from '../task/claimed.js'
 import { type Task, withTextId } from '../task/task.js'
 import { Gate } from '../timers/gate.js'
 import { sleep } from '../timers/sleep.js'
+import { BatchRunner, singly } from './batch-runner.js'
 import { hasMoved } from './failure-kind.js'
 import { Heart } from './heart.js'
 import { KnownType } from './known-type.js'
 import { Rescuer } from './rescuer.js'
+import { runHandler } from './run-handler.js'
 import { Sleeper } from './sleeper.js'
 import { Slots } from './slots.js'
 import { type TypeContext, typeReference } from './type-context.js'
@@ -38,6 +40,8 @@ export class TypeRunner {
   readonly #sleeper: Sleeper
   readonly #rescuer: Rescuer
   readonly #slots: Slots
+  /** Where tasks are run and settled in one transaction. */
+  readonly #batches: BatchRunner | undefined
   readonly #heart: Heart
   readonly #errors = new Backoff({ baseMs: 200, maxMs: 5_000 })
   /** For due rows that can't be taken: locked, or kept back by a trigger. */
@@ -62,10 +66,19 @@ export class TypeRunner {
     this.#sleeper = new Sleeper(context.control, context.listening)
     this.#rescuer = new Rescuer(context)
     const type = (): TypeDescription => this.#type.current
-    this.#slots = new Slots(task, concurrency, context, type, {
+    const inOne = task.options.settle === 'one_transaction'
+    if (inOne) {
+      const onAcquired = () => {
+        this.#lastAcquireAt = new Date()
+        this.#untakable.reset()
+      }
+      this.#batches = new BatchRunner(task, concurrency, context, type, { onAcquired })
+    }
+    this.#slots = new Slots(task, inOne ? 1 : concurrency, inOne ? singly(context) : context, type, {
       onRoom: () => {
         if (this.#waitingForRoom) this.#gate.wake()
       },
+      call: (run) => this.#batches?.alone(run, type()) ?? runHandler(context, type(), task, run),
     })
     this.#heart = new Heart(context, type, () => heartbeatIntervalOf(context.options, type().timeoutMs), {
       held: () => this.#slots.held(),
@@ -98,7 +111,7 @@ export class TypeRunner {
       table,
       registered: this.#type.known,
       asleep: this.#sleeper.asleep,
-      running: this.#slots.running,
+      running: this.#slots.running + (this.#batches?.running ?? 0),
       queued: this.#slots.queued,
       unsettled: this.#slots.unsettled,
       lastAcquireAt: this.#lastAcquireAt,
@@ -157,14 +170,16 @@ export class TypeRunner {
     this.#stopping.abort()
     this.#gate.wake()
     this.#slots.close()
+    const lastBatch = this.#batches?.stop(timeoutMs, this.#hurrying.signal)
     // Without a session no acquire is under way, only an attempt to connect.
     const lastTurn = Promise.race([this.#loop, sleep(control.session === 0 ? 0 : LAST_TURN_MS, { unref: true })])
     if (!(await this.#slots.idleWithin(timeoutMs, { signal: this.#hurrying.signal }))) {
       await this.#slots.abortAll(new WorkerStoppingError())
     }
-    await lastTurn
+    await Promise.all([lastTurn, lastBatch])
     await this.#slots.settled(Math.max(timeoutMs, LAST_WORDS_MS))
     await this.#heart.stop()
+    await this.#batches?.close()
     await Promise.race([this.#leave(), sleep(LAST_WORDS_MS, { unref: true })])
   }
 
@@ -205,7 +220,8 @@ export class TypeRunner {
       return
     }
     this.#gate.consume()
-    const count = await this.#acquire(type, room)
+    const batched = await this.#batches?.run(type, this.#slots.empty)
+    const count = batched ?? (await this.#acquire(type, room))
     if (count >= room) {
       this.#fullRounds += 1
       if (this.#fullRounds >= 2) await this.#sleeper.stayAwake(type)

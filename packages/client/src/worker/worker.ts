@@ -90,6 +90,7 @@ export class Worker {
       control,
       settling,
       beating,
+      open: () => session(),
       listening: () => this.#delivering,
     }
     this.#runners = new TypeRunners(this.#context)

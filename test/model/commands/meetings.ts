@@ -1,0 +1,72 @@
+import { type Arbitrary, boolean, constantFrom, nat, record } from 'fast-check'
+import type { Call } from '../world/call.js'
+import { isRunning } from '../world/task-row.js'
+import type { World } from '../world/world.js'
+import { Act, type Choose } from './act.js'
+import { SESSIONS } from './play.js'
+
+const session = constantFrom(...Array.from({ length: SESSIONS }, (_, index) => index))
+
+/** A finish whose COMMIT is not answered, whether or not it was carried out, and the same finish again on another connection. */
+export const unknownCommit: Arbitrary<Act> = record({
+  session,
+  other: session,
+  chosen: nat(5),
+  commits: boolean(),
+}).map(({ session, other, chosen, commits }) => {
+  const finish: Choose = ({ runs }) => {
+    const run = runs.length - (chosen % Math.max(1, runs.length))
+    const begun = runs[run - 1]
+    return begun && { verb: 'finish', task: begun.task, run }
+  }
+  return new Act(
+    `finish, a commit that is ${commits ? '' : 'not '}carried out, and the finish again`,
+    [session, (world) => finish(world) && { verb: 'begin' }],
+    [session, finish],
+    [session, () => ({ verb: commits ? 'commit' : 'cut' })],
+    [other, finish],
+  )
+})
+
+/** What can become of a running task. */
+const OUTCOMES: Readonly<Record<string, (task: number, run: number) => Call>> = {
+  finish: (task, run) => ({ verb: 'finish', task, run }),
+  'finish without a token': (task) => ({ verb: 'finish', task, run: null }),
+  retry: (task, run) => ({ verb: 'retry', task, run, delayMs: 0 }),
+  'retry without a token': (task) => ({ verb: 'retry', task, run: null }),
+  release: (task, run) => ({ verb: 'release', task, run }),
+  cancel: (task) => ({ verb: 'cancel', task, run: null }),
+  'cancel with a token': (task, run) => ({ verb: 'cancel', task, run }),
+  reset: (task) => ({ verb: 'reset', task }),
+}
+
+const outcome = constantFrom(...Object.entries(OUTCOMES))
+
+/** Two sessions come to one running task, the first of them in a transaction that ends some time later. */
+export const meeting: Arbitrary<Act> = record({
+  session,
+  other: session,
+  chosen: nat(3),
+  first: outcome,
+  second: outcome,
+}).map(({ session, other, chosen, first: [firstName, first], second: [secondName, second] }) => {
+  const choose =
+    (call: (task: number, run: number) => Call): Choose =>
+    (world) => {
+      const [task, run] = runningRun(world, chosen) ?? []
+      return task === undefined || run === undefined ? undefined : call(task, run)
+    }
+  return new Act(
+    `${firstName} in a transaction, which meets ${secondName}`,
+    [session, choose(() => ({ verb: 'begin' }))],
+    [session, choose(first)],
+    [other, choose(second)],
+  )
+})
+
+function runningRun({ rows }: World, chosen: number): readonly [task: number, run: number] | undefined {
+  const runs = [...rows.tasks.values()].flatMap((task) =>
+    isRunning(task) && task.run !== null ? [[task.id, task.run] as const] : [],
+  )
+  return runs[runs.length - 1 - (chosen % Math.max(1, runs.length))]
+}

@@ -1,0 +1,52 @@
+import type { Call } from './call.js'
+import { perform } from './perform.js'
+import { holderOf, isFree, sessionOf } from './rows.js'
+import type { World } from './world.js'
+
+/**
+ * Whether the model says what follows from a call. Left out: what ends in a deadlock, whose loser the server chooses; a second
+ * session that waits for the same row, of which the server wakes either first; and leases locked in several modes, which take
+ * transactions that no worker makes.
+ */
+export function isPossible(world: World, session: number, call: Call): boolean {
+  const { open, failed, waiting } = sessionOf(world, session)
+  if (waiting !== null) return false
+  if (failed && call.verb !== 'commit' && call.verb !== 'rollback' && call.verb !== 'cut') return false
+  switch (call.verb) {
+    case 'begin':
+      return !open
+    case 'commit':
+    case 'rollback':
+      return open
+    case 'heartbeat':
+    case 'closeLease':
+      if (open) return false
+      break
+    case 'acquire':
+      if (call.worker !== null && (open || !isFree(world, session, 'leases', call.worker))) return false
+      break
+    case 'fallAsleep':
+      return !sessionOf(world, session).asleep
+    case 'wakeUp':
+      return sessionOf(world, session).asleep
+    case 'stayAwake':
+      return !sessionOf(world, session).awake
+    case 'stopAwake':
+      return sessionOf(world, session).awake
+    default:
+  }
+  const after = perform(world, session, call).world
+  const lock = sessionOf(after, session).waiting?.lock
+  if (lock === undefined) return true
+  const others = world.sessions.map((other) => other.waiting?.lock)
+  if (others.some((other) => other?.table === lock.table && other.key === lock.key)) return false
+  return !waitsOn(after, session, session)
+}
+
+/** Whether a session waits, by way of others, for a session. */
+function waitsOn(world: World, session: number, whom: number): boolean {
+  const lock = sessionOf(world, session).waiting?.lock
+  const holder = lock && holderOf(world, session, lock)
+  if (holder === undefined) return false
+  return holder === whom || waitsOn(world, holder, whom)
+}

@@ -20,6 +20,7 @@ import type { Columns } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import { sleep } from '../timers/sleep.js'
 import { onStopSignals } from './stop-signals.js'
+import { TaskCounter, type TypeCounts } from './task-counter.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunners } from './type-runners.js'
 import { WorkerEmitter } from './worker-emitter.js'
@@ -59,6 +60,7 @@ export class Worker {
   readonly #maintenance: Maintenance | undefined
   readonly #schedules: DeclaredSchedules
   readonly #runners: TypeRunners
+  readonly #counter: TaskCounter
   #phase: Phase = 'new'
   #delivering = false
   #running: Promise<void> | undefined
@@ -94,6 +96,7 @@ export class Worker {
       listening: () => this.#delivering,
     }
     this.#runners = new TypeRunners(this.#context)
+    this.#counter = new TaskCounter(session, () => [...this.#runners].map(({ task }) => task.options))
     const onRefused = (schedule: { readonly key: string; readonly error: string }): void => {
       this.#logger.error({ ...schedule }, 'A schedule was refused')
       this.#events.emit('schedule_refused', schedule)
@@ -243,6 +246,16 @@ export class Worker {
     })
   }
 
+  /**
+   * Counts the tasks of its types, with what other workers and enqueuers have there; on a connection of its own, which is made
+   * when this is first called. The cost doesn't grow with the tables.
+   *
+   * @throws ClosedError after `stop()`; the database's error if it can't be asked
+   */
+  counts(): Promise<readonly TypeCounts[]> {
+    return this.#counter.counts()
+  }
+
   async #run(): Promise<void> {
     this.#phase = 'running'
     const ended = new Promise<void>((resolve) => {
@@ -304,7 +317,7 @@ export class Worker {
     const services = Promise.allSettled([this.#listener.close(), this.#scheduler.stop(), this.#maintenance?.stop()])
     await Promise.race([services, sleep(LAST_STATEMENT_MS, { unref: true })])
     // Whoever still waits for an answer is told that none will come.
-    await Promise.allSettled(this.#sessions.map((session) => session.close()))
+    await Promise.allSettled([...this.#sessions, this.#counter].map((session) => session.close()))
     await services
     this.#phase = 'stopped'
     this.#endRun()

@@ -72,6 +72,7 @@ export { type CommentOption, type EnqueueTaskOptions, Task } from './task/task.j
 export type { StepContext, TaskContext } from './task/task-context.js'
 export type { TaskId, TaskOrId } from './task/task-id.js'
 export type { Settle, TaskOptions } from './task/task-options.js'
+export type { TypeCounts } from './worker/task-counter.js'
 export { Worker } from './worker/worker.js'
 export type { TaskReference, TypeReference, WorkerEvents } from './worker/worker-events.js'
 export type { WorkerOptions } from './worker/worker-options.js'

@@ -21,6 +21,7 @@ export const columnsCheck: Check = {
         })
         continue
       }
+      if (expected.columns === undefined) continue
       const { missing, required } = await missingColumns(connection, type.tableId, expected.columns)
       if (missing.length > 0) {
         findings.push({

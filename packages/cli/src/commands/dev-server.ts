@@ -1,0 +1,53 @@
+import { Command } from 'commander'
+import { withExamples } from '../arguments/add-options.js'
+import { chooseDatabase, DEFAULT_DIRECTORY } from '../connection/choose-database.js'
+import { readConfigFile } from '../connection/config-file.js'
+import { Output } from '../output/output.js'
+
+/** The options of the commands that are about the embedded server itself. */
+export interface ServerOptions {
+  readonly embedded?: string
+  readonly config?: string
+  readonly json?: boolean
+}
+
+/** Adds them. */
+export function withServerOptions(command: Command): Command {
+  return command
+    .option('--embedded [directory]', `directory of the embedded PostgreSQL (default: ${DEFAULT_DIRECTORY})`)
+    .option('--config <file>', 'config file (default: pg-tasks.config.json, .js or .mjs in this folder)')
+    .option('--json', 'print JSON')
+}
+
+/** The directory that is meant. */
+export async function serverDirectory(options: ServerOptions): Promise<string> {
+  const { embedded } = await readConfigFile(options.config)
+  if (options.embedded !== undefined && options.embedded !== '') return options.embedded
+  return typeof embedded === 'string' ? embedded : DEFAULT_DIRECTORY
+}
+
+/** `pg-tasks dev url` */
+export function devUrlCommand(): Command {
+  const command = new Command('url')
+    .description('Print the connection string of the embedded server, with its password; starts it if it does not run.')
+    .action(async (options: ServerOptions) => {
+      const { url } = await chooseDatabase({ ...options, embedded: await serverDirectory(options) })
+      new Output(options).answer({ url }, () => `${url}\n`)
+    })
+  return withExamples(withServerOptions(command), ['psql "$(pg-tasks dev url)"'])
+}
+
+/** `pg-tasks dev stop` */
+export function devStopCommand(): Command {
+  const command = new Command('stop')
+    .description('Stop the embedded server, for all that use it.')
+    .action(async (options: ServerOptions) => {
+      const directory = await serverDirectory(options)
+      const { stop } = await import('@pg-tasks/embedded')
+      const stopped = await stop(directory)
+      new Output(options).answer({ directory, stopped }, () => {
+        return stopped ? `The server in ${directory} has stopped.\n` : `No server runs in ${directory}.\n`
+      })
+    })
+  return withExamples(withServerOptions(command), ['pg-tasks dev stop'])
+}

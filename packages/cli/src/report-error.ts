@@ -1,0 +1,63 @@
+import { fromDatabaseError, isTransient, PgTasksError } from '@pg-tasks/client'
+import { CommanderError } from 'commander'
+import { CliError } from './cli-error.js'
+import { EXIT_CODES, type ExitCode } from './exit-codes.js'
+import { painter } from './output/painter.js'
+
+/** Tells what went wrong on standard error, as JSON where the command's output is JSON; returns the exit code. */
+export function reportError(thrown: unknown): ExitCode {
+  // commander has told already, and its help ends with 0.
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT_CODES.DONE.code : EXIT_CODES.USAGE.code
+  const error = fromDatabaseError(thrown)
+  const { message, hint, exitCode, code } = described(error)
+  if (process.argv.includes('--json')) {
+    process.stderr.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null, exitCode } })}\n`)
+  } else {
+    const paint = painter(process.stderr)
+    process.stderr.write(`${paint.red('error:')} ${message}\n`)
+    if (hint !== undefined) process.stderr.write(`${paint.dim(hint)}\n`)
+  }
+  if (process.env.PG_TASKS_DEBUG !== undefined && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  return exitCode
+}
+
+interface Described {
+  readonly message: string
+  readonly hint: string | undefined
+  readonly exitCode: ExitCode
+  readonly code: string | null
+}
+
+function described(error: unknown): Described {
+  const { code: raised, hint, detail, where } = (error ?? {}) as Readonly<Record<string, unknown>>
+  const code = typeof raised === 'string' ? raised : null
+  if (error instanceof CliError)
+    return { message: error.message, hint: error.hint, exitCode: error.exitCode, code: 'CLI' }
+  const message = messageOf(error)
+  const advice = [hint, detail, where].find((text) => typeof text === 'string') as string | undefined
+  if (error instanceof PgTasksError) return { message, hint: advice, exitCode: EXIT_CODES.FAILED.code, code }
+  if (code === '42P01' || code === '3F000' || code === '42883') {
+    const schema = 'If the schema tasks is missing or old: pg-tasks migrate.'
+    return {
+      message,
+      hint: advice === undefined ? schema : `${advice} ${schema}`,
+      exitCode: EXIT_CODES.FAILED.code,
+      code,
+    }
+  }
+  const unreachable = isUnreachable(error, code)
+  return { message, hint: advice, exitCode: unreachable ? EXIT_CODES.NO_DATABASE.code : EXIT_CODES.FAILED.code, code }
+}
+
+/** 28: who may connect; 3D: which database there is. */
+function isUnreachable(error: unknown, code: string | null): boolean {
+  if (code !== null && /^(28...|3D000)$/.test(code)) return true
+  // Of what is transient, an answer of the server's about a lock or a deadlock is none about the connection.
+  if (code !== null && /^(40|55|57014|25)/.test(code)) return false
+  return isTransient(error)
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

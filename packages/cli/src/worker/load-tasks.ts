@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { AnyTask, Worker } from '@pg-tasks/client'
+import { CliError, UsageError } from '../cli-error.js'
+
+/** What modules export for a worker. */
+export interface LoadedModules {
+  readonly tasks: readonly AnyTask[]
+  /** `export function configure(worker)`: schedules, listeners. */
+  readonly configure: ReadonlyArray<(worker: Worker) => unknown>
+  /** `export function close()`: pools of the module's own. */
+  readonly close: ReadonlyArray<() => unknown>
+  /** The Worker of the client that the modules use, which may be another copy than ours. */
+  readonly Worker: typeof Worker
+}
+
+/**
+ * Imports the modules and finds the tasks that they export, alone or in arrays.
+ *
+ * @throws UsageError if a file isn't there; CliError if there is no task in them
+ */
+export async function loadTasks(modules: readonly string[]): Promise<LoadedModules> {
+  const tasks = new Set<AnyTask>()
+  const configure: Array<(worker: Worker) => unknown> = []
+  const close: Array<() => unknown> = []
+  for (const written of modules) {
+    const file = resolve(written)
+    if (!existsSync(file)) throw new UsageError(`There is no module ${written}.`)
+    const exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
+    for (const [name, value] of Object.entries(exported)) {
+      if (name === 'configure' && typeof value === 'function') configure.push(value as (worker: Worker) => unknown)
+      else if (name === 'close' && typeof value === 'function') close.push(value as () => unknown)
+      else for (const one of Array.isArray(value) ? value : [value]) if (isTask(one)) tasks.add(one)
+    }
+  }
+  if (tasks.size === 0) {
+    throw new CliError(`No task is exported by ${modules.join(', ')}.`, {
+      hint: 'Export instances of your Task classes: export const sendInvoice = new SendInvoice(pool)',
+    })
+  }
+  return { tasks: [...tasks], configure, close, Worker: await workerOf(modules) }
+}
+
+/** Not instanceof: the class may be that of another copy of the client. */
+function isTask(value: unknown): value is AnyTask {
+  if (typeof value !== 'object' || value === null) return false
+  const { options, run, enqueue, finish } = value as Readonly<Record<string, unknown>>
+  const { schema, table } = (options ?? {}) as Readonly<Record<string, unknown>>
+  return (
+    [run, enqueue, finish].every((one) => typeof one === 'function') &&
+    typeof schema === 'string' &&
+    typeof table === 'string'
+  )
+}
+
+async function workerOf([first]: readonly string[]): Promise<typeof Worker> {
+  let client = '@pg-tasks/client'
+  try {
+    client = pathToFileURL(createRequire(resolve(first ?? 'package.json')).resolve(client)).href
+  } catch {
+    // The project has none of its own: ours.
+  }
+  const { Worker: found } = (await import(client)) as { readonly Worker: typeof Worker }
+  return found
+}

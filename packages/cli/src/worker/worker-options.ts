@@ -1,0 +1,60 @@
+import { type Command, Option } from 'commander'
+import { collect, parseInteger } from '../arguments/parse-arguments.js'
+import { parseDuration } from '../arguments/parse-duration.js'
+import { UsageError } from '../cli-error.js'
+import type { ConfigFile } from '../connection/config-file.js'
+import type { ChildSettings } from './child-messages.js'
+
+/** The options by which workers are started. */
+export interface WorkerCommandOptions {
+  readonly concurrency?: readonly string[]
+  readonly processes?: number
+  readonly watch?: boolean
+  readonly verbose?: boolean
+  readonly stopTimeout: number
+}
+
+/** Adds them to a command. */
+export function withWorkerOptions(command: Command): Command {
+  return command
+    .option(
+      '-c, --concurrency <number>',
+      'tasks of each type at a time in one process: 4; of one type: send_invoice=8; may be given several times (default: 1)',
+      collect,
+    )
+    .option('-p, --processes <number>', 'processes (default: 1)', parseInteger(1, 256))
+    .option('-w, --watch', 'restart when a file in the folders of the modules changes')
+    .option('-v, --verbose', 'tell of every task that starts and finishes')
+    .addOption(
+      new Option('--stop-timeout <duration>', 'how long running tasks may go on after a stop')
+        .argParser(parseDuration)
+        .default(30_000, '30s'),
+    )
+}
+
+/** What each process is told. */
+export function childSettings(
+  modules: readonly string[],
+  options: WorkerCommandOptions,
+  config: ConfigFile,
+): ChildSettings {
+  let concurrency = config.concurrency ?? 1
+  const concurrencies: Record<string, number> = {}
+  for (const word of options.concurrency ?? []) {
+    const [, table, number = ''] = /^(?:(.+)=)?(.+)$/.exec(word) ?? []
+    const parsed = parseInteger(1, 10_000)(number)
+    if (table === undefined) concurrency = parsed
+    else concurrencies[table] = parsed
+  }
+  return { modules, concurrency, concurrencies, verbose: options.verbose === true, stopTimeoutMs: options.stopTimeout }
+}
+
+/** The modules that are named, else those of the config file. @throws UsageError if there are none */
+export function modulesOf(named: readonly string[], config: ConfigFile): readonly string[] {
+  if (named.length > 0) return named
+  if (config.tasks !== undefined && config.tasks.length > 0) return config.tasks
+  throw new UsageError(
+    'Which tasks? Name a module that exports some, or "tasks" in the config file.',
+    'pg-tasks worker src/tasks.ts',
+  )
+}

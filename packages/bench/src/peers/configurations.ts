@@ -15,6 +15,12 @@ const OURS: Record<string, OurConfiguration> = {
     concurrency: 24,
     preparedStatements: true,
   },
+  'one-transaction': {
+    label: 'pg-tasks, one transaction',
+    settings: "settle 'one_transaction', concurrency 500",
+    concurrency: 500,
+    oneTransaction: true,
+  },
   deleted: {
     label: 'pg-tasks, delete at finish',
     settings: "concurrency 24, storage_time '0'",
@@ -96,6 +102,7 @@ export interface OurConfiguration extends Configuration {
   readonly storageTime?: string
   readonly notify?: boolean
   readonly preparedStatements?: boolean
+  readonly oneTransaction?: boolean
 }
 
 export interface GraphileConfiguration extends Configuration {

@@ -1,4 +1,4 @@
-import { type Claimed, inTransaction, Task, Worker } from '@pg-tasks/client'
+import { type Claimed, inTransaction, Task, type TaskContext, Worker } from '@pg-tasks/client'
 import { migrate, register } from '@pg-tasks/sql'
 import pg, { type Client } from 'pg'
 import { CONFIGURATIONS, type OurConfiguration, pick } from './configurations.js'
@@ -48,6 +48,21 @@ class Write extends Task<Columns> {
   }
 }
 
+/** A handler that writes a row of the user's in the transaction of its batch. */
+class WriteInOne extends Task<Columns> {
+  readonly #onTask: (mark: number) => void
+
+  constructor(onTask: (mark: number) => void) {
+    super({ table: 'noop', settle: 'one_transaction' })
+    this.#onTask = onTask
+  }
+
+  override async run(task: Claimed<Columns>, { tx }: TaskContext): Promise<void> {
+    this.#onTask(task.mark)
+    await tx.query('insert into effects (task) values ($1)', [task.id])
+  }
+}
+
 /** pg-tasks itself. */
 export class Ours implements Peer {
   readonly claim = '%acquire_tasks_noop%'
@@ -85,9 +100,14 @@ export class Ours implements Peer {
   }
 
   async work({ onTask, userWrite }: WorkOptions): Promise<Working> {
-    const { concurrency, batchSize, preparedStatements = false } = this.#config
-    const pool = userWrite ? new pg.Pool({ connectionString: this.#url, max: concurrency }) : undefined
-    const task = pool === undefined ? new Noop(onTask, preparedStatements) : new Write(onTask, preparedStatements, pool)
+    const { concurrency, batchSize, preparedStatements = false, oneTransaction = false } = this.#config
+    const pool =
+      userWrite && !oneTransaction ? new pg.Pool({ connectionString: this.#url, max: concurrency }) : undefined
+    const task = oneTransaction
+      ? new WriteInOne(onTask)
+      : pool === undefined
+        ? new Noop(onTask, preparedStatements)
+        : new Write(onTask, preparedStatements, pool)
     const worker = new Worker({
       connectionString: this.#url,
       handleSignals: false,

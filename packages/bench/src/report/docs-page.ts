@@ -27,7 +27,8 @@ How to read it:
 - Peers run with the best settings that their documentation names, and with their defaults.
 - pg-tasks gives up nothing for these numbers: finishing is fenced and awaited, leases are renewed, and the wake-up protocol is
   on, unless a row says otherwise.
-- Aims are ratios that the project set itself before it measured; those that are missed stand here too.
+- Aims are ratios that the project set itself before it measured; those that are missed stand here too, and
+  [why](explanations/performance.md#where-others-are-faster).
 `
 
 /** Writes docs/benchmarks.md and its pictures. */

@@ -5,7 +5,8 @@ export const drainTransactional: Scenario = {
   title: 'Drain, each task finished in a transaction of its own with one user write',
   about:
     'Each handler inserts a row of the user’s and finishes its task in the same transaction. graphile-worker has no such ' +
-    'transaction: its handler inserts on a pool of the user’s, and the task is deleted afterwards. pg-boss runs `transactional`.',
+    'transaction: its handler inserts on a pool of the user’s, and the task is deleted afterwards. pg-boss runs `transactional`. ' +
+    'With `one_transaction`, a batch shares one, with a savepoint for each task.',
   measure: (bench) =>
     bench.compare({
       trial: 'drain',
@@ -20,6 +21,10 @@ export const drainTransactional: Scenario = {
         {
           participant: { peer: 'ours', config: 'prepared' },
           parameters: { count: bench.size(10_000, 500), userWrite: true },
+        },
+        {
+          participant: { peer: 'ours', config: 'one-transaction' },
+          parameters: { count: bench.size(20_000, 1_000), userWrite: true },
         },
         {
           participant: { peer: 'graphile-worker', config: 'plain' },
@@ -41,6 +46,13 @@ export const drainTransactional: Scenario = {
           of: 'ours/prepared',
           than: 'pg-boss/transactional',
           atLeast: 10,
+        },
+        {
+          text: '≥ 20 × pg-boss transactional, in one transaction',
+          metric: 'tasksPerSecond',
+          of: 'ours/one-transaction',
+          than: 'pg-boss/transactional',
+          atLeast: 20,
         },
         {
           text: '≥ 1.7 × graphile-worker’s defaults',

@@ -40,11 +40,8 @@ async function runTask(table: string, heartbeatIntervalMs: number): Promise<Runn
   const worker = await startWorker({ connectionString: proxy.url, heartbeatIntervalMs }, [task, 1])
   const [id] = (await insertTasks(database.pool, table)) as [string]
   await started.opened
-  // The session that renews the lease is there: what follows lets no new one in.
-  await waitFor(async () => {
-    const { rowCount } = await database.pool.query(`${OWN_SESSIONS} and query like '%heartbeat%'`)
-    return rowCount === 1
-  })
+  // The listener's session and the three others are there, also the one that renews the lease: what follows lets no new one in.
+  await waitFor(async () => (await database.pool.query(OWN_SESSIONS)).rowCount === 4)
   return { id, reason, worker }
 }
 

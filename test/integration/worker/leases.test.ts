@@ -5,7 +5,7 @@ import { startProxy, type TestProxy } from '../../support/proxy.js'
 import { countStates, createTaskType, insertTasks, readTask } from '../../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
 import { waitFor } from '../../support/wait-for.js'
-import { aborted, Latch, startWorker, taskOf, workersAsleep } from './start-worker.js'
+import { aborted, Latch, type RecordedWorker, startWorker, taskOf, workersAsleep } from './start-worker.js'
 
 let database: TestDatabase
 let proxy: TestProxy
@@ -226,13 +226,15 @@ describe('a run whose lease is over', () => {
 describe('a worker that never had the answer to its acquire', () => {
   afterEach(() => proxy.pass())
 
+  /** Cuts the connection at the rows that an acquire has claimed; one that finds nothing passes. */
+  const cutAnswer = ({ worker }: RecordedWorker): Promise<void> =>
+    proxy.cutWhen((data, direction) => direction === 'down' && data.includes(worker.id))
+
   it('gives back what it does not know, without counting an execution', async () => {
     await createTaskType(database.pool, 'strays', { timeout: '2 s' })
     const recorded = await startWorker({ connectionString: proxy.url }, [taskOf('strays'), 5])
     await workersAsleep(database.pool, 'strays')
-    const cut = proxy.cutWhen((data, direction) => direction === 'up' && data.includes('acquire_tasks_strays'), {
-      deliver: true,
-    })
+    const cut = cutAnswer(recorded)
     const ids = await insertTasks(database.pool, 'strays', 3)
     await cut
     await waitFor(async () => (await countStates(database.pool, 'strays')).running === 3)
@@ -248,9 +250,7 @@ describe('a worker that never had the answer to its acquire', () => {
     await createTaskType(database.pool, 'strays_of_the_dead', { timeout: '1 s' })
     const recorded = await startWorker({ connectionString: proxy.url }, [taskOf('strays_of_the_dead'), 5])
     await workersAsleep(database.pool, 'strays_of_the_dead')
-    const cut = proxy.cutWhen((data, direction) => direction === 'up' && data.includes('acquire_tasks_strays_of'), {
-      deliver: true,
-    })
+    const cut = cutAnswer(recorded)
     await insertTasks(database.pool, 'strays_of_the_dead', 3)
     await cut
     await recorded.worker.stop({ timeoutMs: 0 })

@@ -4,6 +4,7 @@ import { describeThrown } from '../errors/describe-thrown.js'
 import { sleep } from '../timers/sleep.js'
 import { startTimer } from '../timers/start-timer.js'
 import { type TypeContext, typeReference } from './type-context.js'
+import type { LeaseHealth } from './worker-health.js'
 
 /** How often it is looked whether a beat is due, in milliseconds: a process that was suspended finds out soon. */
 const TICK_MS = 1_000
@@ -48,6 +49,8 @@ export class Heart {
   #beats = 0
   #searchUntil = 0
   #leaseOpen = false
+  #renewedAt: Date | undefined
+  #renewedMonotonic = 0
 
   constructor(context: TypeContext, type: () => TypeDescription, intervalMs: () => number, listener: HeartListener) {
     this.#context = context
@@ -61,9 +64,20 @@ export class Heart {
     return this.#leaseOpen && this.#cancelTick === undefined
   }
 
+  /** The lease, as far as is known here; only the database decides. */
+  get lease(): LeaseHealth {
+    const renewedAt = this.#renewedAt
+    if (!this.#leaseOpen || renewedAt === undefined) return Object.freeze({ state: 'none', renewedAt })
+    // A suspended machine's monotonic clock stands still.
+    const ageMs = Math.max(performance.now() - this.#renewedMonotonic, wallClock() - renewedAt.getTime())
+    const { timeoutMs } = this.#type()
+    return Object.freeze({ state: timeoutMs !== null && ageMs >= timeoutMs ? 'overdue' : 'held', renewedAt })
+  }
+
   /** Runs were acquired: the lease is open, and must be kept. */
   start(): void {
     this.#leaseOpen = true
+    this.#renewed(performance.now(), wallClock())
     if (this.#cancelTick !== undefined) return
     // The first beat comes soon: the type's timeout may have been shortened since it was learned.
     this.#note()
@@ -152,7 +166,9 @@ export class Heart {
     const findStrays = searching || this.#beats % BEATS_PER_SEARCH === 0
     const { beating, workerId, failures, events } = this.#context
     try {
+      const [monotonic, wall] = [performance.now(), wallClock()]
       const result = await heartbeat(beating, this.#type(), workerId, runs, { findStrays })
+      this.#renewed(monotonic, wall)
       failures.recovered(`heartbeat ${this.#type().table}`, 'Leases are renewed again')
       await this.#hear(result, new Map(runs.map((run) => [run.id, run.token])))
       await this.#listener.onBeat()
@@ -180,6 +196,11 @@ export class Heart {
       'Tasks were acquired by a call whose answer was lost; giving them back',
     )
     await release(this.#context.beating, this.#type(), strays)
+  }
+
+  #renewed(monotonic: number, wall: number): void {
+    this.#renewedMonotonic = monotonic
+    this.#renewedAt = new Date(wall)
   }
 
   #holdsNothing(): boolean {

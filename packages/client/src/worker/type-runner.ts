@@ -1,4 +1,4 @@
-import { acquire, type NextDue, nextDue, type TypeDescription } from '@pg-tasks/sql'
+import { acquire, nextDue, type TypeDescription } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
 import { ConnectionLostError } from '../errors/connection-errors.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
@@ -9,15 +9,18 @@ import type { Claimed } from '../task/claimed.js'
 import { type Task, withTextId } from '../task/task.js'
 import { Gate } from '../timers/gate.js'
 import { sleep } from '../timers/sleep.js'
+import { AcquireLog } from './acquire-log.js'
 import { BatchRunner, singly } from './batch-runner.js'
 import { hasMoved } from './failure-kind.js'
 import { Heart } from './heart.js'
 import { KnownType } from './known-type.js'
 import { Rescuer } from './rescuer.js'
 import { runHandler } from './run-handler.js'
+import { sleepTime } from './sleep-time.js'
 import { Sleeper } from './sleeper.js'
 import { Slots } from './slots.js'
 import { type TypeContext, typeReference } from './type-context.js'
+import type { TypeHealth } from './worker-health.js'
 import { checkHeartbeatInterval, heartbeatIntervalOf } from './worker-options.js'
 
 /** A worker without room promises nothing any more after this time, in milliseconds. */
@@ -54,7 +57,7 @@ export class TypeRunner {
   #slept = false
   #waitingForRoom = false
   #draining = false
-  #lastAcquireAt: Date | undefined
+  readonly #acquires = new AcquireLog()
   /** The heart's last error, if it may have moved. */
   #moved: unknown
 
@@ -68,8 +71,8 @@ export class TypeRunner {
     const type = (): TypeDescription => this.#type.current
     const inOne = task.options.settle === 'one_transaction'
     if (inOne) {
-      const onAcquired = () => {
-        this.#lastAcquireAt = new Date()
+      const onAcquired = (rows: readonly Claimed[]) => {
+        this.#acquires.succeeded(rows)
         this.#untakable.reset()
       }
       this.#batches = new BatchRunner(task, concurrency, context, type, { onAcquired })
@@ -104,17 +107,21 @@ export class TypeRunner {
   }
 
   /** What is known of itself, for health. */
-  get status() {
-    const { schema, table } = this.#type.name
+  get health(): TypeHealth {
+    const { known, name } = this.#type
     return Object.freeze({
-      schema,
-      table,
-      registered: this.#type.known,
+      schema: name.schema,
+      table: name.table,
+      registered: known,
+      error: this.#acquires.error,
+      rowSecurity: known && this.#type.current.rowSecurity,
       asleep: this.#sleeper.asleep,
       running: this.#slots.running + (this.#batches?.running ?? 0),
       queued: this.#slots.queued,
       unsettled: this.#slots.unsettled,
-      lastAcquireAt: this.#lastAcquireAt,
+      lease: this.#heart.lease,
+      lastAcquireAt: this.#acquires.lastAt,
+      lagMs: this.#acquires.lagMs,
     })
   }
 
@@ -242,7 +249,7 @@ export class TypeRunner {
       if (error instanceof ConnectionLostError && error.mayHaveRun) this.#heart.searchStrays()
       throw error
     }
-    this.#lastAcquireAt = new Date()
+    this.#acquires.succeeded(rows)
     if (rows.length === 0) return 0
     this.#untakable.reset()
     this.#heart.start()
@@ -273,7 +280,11 @@ export class TypeRunner {
     const step = await this.#sleeper.step(type)
     if (step.kind === 'look') return
     const due = await nextDue(control, type, { workerId, slotsEmpty: this.#slots.empty })
-    const delayMs = this.#sleepTime(type, due)
+    const delayMs = sleepTime(due, {
+      pollIntervalMs: options.pollIntervalMs,
+      untakable: this.#untakable,
+      planRescue: (inMs) => this.#rescuer.plan(type, inMs),
+    })
     if (step.kind === 'wait') {
       await this.#gate.wait(Math.min(step.delayMs, delayMs), { signal })
       return
@@ -286,18 +297,6 @@ export class TypeRunner {
     await this.#gate.wait(delayMs - deafMs, { signal })
   }
 
-  #sleepTime(type: TypeDescription, due: NextDue): number {
-    const { pollIntervalMs } = this.#context.options
-    let delayMs = pollIntervalMs * (0.9 + 0.2 * Math.random())
-    if (due.readyInMs !== null) {
-      delayMs = Math.min(delayMs, due.readyInMs > 0 ? Math.ceil(due.readyInMs) : this.#untakable.next())
-    }
-    if (due.laterInMs !== null) delayMs = Math.min(delayMs, Math.ceil(due.laterInMs))
-    if (due.sweepInMs !== null) delayMs = Math.min(delayMs, Math.max(due.sweepInMs, 1))
-    if (due.rescueInMs !== null) delayMs = Math.min(delayMs, this.#rescuer.plan(type, due.rescueInMs))
-    return delayMs
-  }
-
   get #failureKind(): string {
     return `acquire ${this.task.options.schema}.${this.task.options.table}`
   }
@@ -307,6 +306,7 @@ export class TypeRunner {
     // Gone: it may be made anew, as another table.
     if ((hasMoved(error) || error instanceof TypeNotRegisteredError) && !this.#slots.holdsAny) this.#type.forget()
     this.#type.worked()
+    this.#acquires.failed(error)
     this.#context.failures.failed(
       this.#failureKind,
       { ...typeReference(this.task.options), error: describeThrown(error) },

@@ -1,4 +1,7 @@
+import { TypeNotRegisteredError } from '../errors/database-errors.js'
+import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import { isTransient } from '../errors/is-transient.js'
 import { Task } from '../task/task.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunner } from './type-runner.js'
@@ -63,6 +66,29 @@ export class TypeRunners {
     if (this.#removing.get(key) === removing) this.#removing.delete(key)
   }
 
+  /**
+   * Looks all types up. One that is missing at the start is a mistake; one that goes missing later is waited for.
+   *
+   * @throws TypeNotRegisteredError, InvalidOptionError, or the database's error; none while the database can't be reached
+   */
+  async check(): Promise<void> {
+    for (const runner of this) {
+      if (this.#stopped) return
+      try {
+        await runner.describe()
+      } catch (raised) {
+        const error = fromDatabaseError(raised)
+        if (this.#stopped || isTransient(error)) return
+        const code = (error as { code?: unknown }).code
+        if (code !== '42883' && code !== '3F000') throw error
+        throw new TypeNotRegisteredError(
+          'The database has no schema of pg-tasks, or an old one: call migrate(connection) first',
+          { cause: error },
+        )
+      }
+    }
+  }
+
   start(): void {
     this.#started = true
     for (const runner of this) runner.start()
@@ -77,6 +103,18 @@ export class TypeRunners {
 
   wake(): void {
     for (const runner of this) runner.wake()
+  }
+
+  /** A commit has enqueued tasks of the table that the payload names; an empty one stands for any. */
+  announce(payload: string): void {
+    for (const runner of this) if (payload === '' || runner.isAnnouncedBy(payload)) runner.wake()
+  }
+
+  /** A running task was canceled or reset: its table's oid and its id. */
+  control(payload: string): void {
+    const [tableId, id] = payload.split(' ')
+    if (tableId === undefined || id === undefined) return
+    for (const runner of this) runner.control(tableId, id)
   }
 
   /** Two runners of one type would take each other's runs for strays. */

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { resolveConnection } from '../connection/connection-source.js'
-import { TypeNotRegisteredError } from '../errors/database-errors.js'
+import { NotDeliveringError } from '../errors/connection-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
-import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
-import { isTransient } from '../errors/is-transient.js'
 import type { EventListener } from '../events/safe-emitter.js'
 import { Listener } from '../listener/listener.js'
 import { FailureLog } from '../logger/failure-log.js'
@@ -19,12 +17,14 @@ import { Scheduler } from '../schedule/scheduler.js'
 import type { Columns } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import { sleep } from '../timers/sleep.js'
+import { DatabaseWatch } from './database-watch.js'
 import { onStopSignals } from './stop-signals.js'
 import { TaskCounter, type TypeCounts } from './task-counter.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunners } from './type-runners.js'
 import { WorkerEmitter } from './worker-emitter.js'
 import type { WorkerEvents } from './worker-events.js'
+import type { WorkerHealth } from './worker-health.js'
 import { connectionOf, type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './worker-options.js'
 import { WorkerSession } from './worker-session.js'
 
@@ -34,8 +34,6 @@ const CONTROL_CHANNEL = 'pg_tasks_control'
 
 /** How long `stop` lets the statements of schedules and maintenance go on, in milliseconds. */
 const LAST_STATEMENT_MS = 500
-
-type Phase = 'new' | 'running' | 'stopping' | 'stopped'
 
 /**
  * Runs tasks of any number of types: acquires them in batches, renews their leases, writes their outcomes, and sleeps until the
@@ -55,13 +53,14 @@ export class Worker {
   readonly #middleware = new MiddlewareChain()
   readonly #context: TypeContext
   readonly #listener: Listener
+  readonly #watch = new DatabaseWatch()
   readonly #sessions: readonly WorkerSession[]
   readonly #scheduler: Scheduler
   readonly #maintenance: Maintenance | undefined
   readonly #schedules: DeclaredSchedules
   readonly #runners: TypeRunners
   readonly #counter: TaskCounter
-  #phase: Phase = 'new'
+  #phase: WorkerHealth['state'] = 'new'
   #delivering = false
   #running: Promise<void> | undefined
   #stopping: Promise<void> | undefined
@@ -78,7 +77,12 @@ export class Worker {
     for (const warning of source.warnings) this.#logger.warn({}, warning)
     const { applicationName } = this.#options
     const session = (onLost?: () => void): WorkerSession =>
-      new WorkerSession(source, { applicationName, direct: () => this.#listener.status.proven, onLost })
+      new WorkerSession(source, {
+        applicationName,
+        direct: () => this.#listener.status.proven,
+        watch: this.#watch,
+        onLost,
+      })
     // With the session go the locks by which workers sleep: whoever sleeps must say so again.
     const [control, settling, beating] = [session(() => this.#runners.wake()), session(), session()]
     this.#sessions = [control, settling, beating]
@@ -125,10 +129,7 @@ export class Worker {
       logger: this.#logger,
       onNotification: (channel, payload) => this.#hear(channel, payload),
       onUp: () => this.#onListening(),
-      onDown: (reason) => {
-        this.#delivering = false
-        this.#events.emit('not_listening', reason)
-      },
+      onDown: (reason) => this.#onDown(reason),
     })
   }
 
@@ -233,16 +234,18 @@ export class Worker {
     return this.off(event, listener)
   }
 
-  /** What the worker knows of itself at this moment. */
-  health() {
+  /** What the worker knows of itself at this moment; asks nobody, so it can be called as often as you like, at any time. */
+  health(): WorkerHealth {
     const { listening, lastPingAt, reconnects } = this.#listener.status
+    const database = this.#watch.health
     return Object.freeze({
       id: this.id,
       state: this.#phase,
       listening,
       lastPingAt,
       reconnects,
-      types: [...this.#runners].map((runner) => runner.status),
+      database: this.#phase === 'stopped' ? Object.freeze({ ...database, answers: false }) : database,
+      types: [...this.#runners].map((runner) => runner.health),
     })
   }
 
@@ -270,7 +273,8 @@ export class Worker {
     try {
       // The listener goes first: what is found out about the connection holds for the others.
       await this.#listener.start()
-      await this.#checkTypes()
+      for (const session of this.#sessions) session.keepOpen()
+      await this.#runners.check()
       await this.#schedules.start()
       if (this.#phase === 'running') {
         this.#runners.start()
@@ -284,27 +288,6 @@ export class Worker {
       throw error
     } finally {
       removeSignals()
-    }
-  }
-
-  /** A type that is missing at the start is a mistake; one that goes missing later is waited for. */
-  async #checkTypes(): Promise<void> {
-    for (const runner of this.#runners) {
-      if (this.#phase !== 'running') return
-      try {
-        await runner.describe()
-      } catch (raised) {
-        const error = fromDatabaseError(raised)
-        if (isTransient(error)) return
-        const code = (error as { code?: unknown }).code
-        if (code !== '42883' && code !== '3F000') throw error
-        throw new TypeNotRegisteredError(
-          'The database has no schema of pg-tasks, or an old one: call migrate(connection) first',
-          {
-            cause: error,
-          },
-        )
-      }
     }
   }
 
@@ -332,14 +315,17 @@ export class Worker {
     this.#scheduler.wake()
   }
 
+  #onDown(reason: Error): void {
+    this.#delivering = false
+    if (!(reason instanceof NotDeliveringError)) this.#watch.failed(reason)
+    this.#events.emit('not_listening', reason)
+    // Asks the database: it shows at once whether only the listener is lost.
+    this.#scheduler.wake()
+  }
+
   #hear(channel: string, payload: string): void {
-    if (channel === CONTROL_CHANNEL) {
-      if (payload === 'schedules') this.#scheduler.wake()
-      const [tableId, id] = payload.split(' ')
-      if (tableId === undefined || id === undefined) return
-      for (const runner of this.#runners) runner.control(tableId, id)
-      return
-    }
-    for (const runner of this.#runners) if (payload === '' || runner.isAnnouncedBy(payload)) runner.wake()
+    if (channel !== CONTROL_CHANNEL) this.#runners.announce(payload)
+    else if (payload === 'schedules') this.#scheduler.wake()
+    else this.#runners.control(payload)
   }
 }

@@ -68,6 +68,20 @@ describe('tasks in one transaction', () => {
     expect(recorded.ids('retried').toSorted()).toEqual(['2', '3', '5', '6'])
   })
 
+  it('run again where one fails that shares their savepoint, in the same attempt; the one that fails does not', async () => {
+    const { task, recorded } = await work('again', 40, ({ amount }) => {
+      if (amount === 12 || amount === 13) throw new Error('boom')
+    })
+    await recorded.seen('finished', { count: 38 })
+    await recorded.seen('retried', { count: 2 })
+    expect((await bookingsOf(database.pool, 'again')).amounts).toEqual(numbers(40).filter((n) => n !== 12 && n !== 13))
+    const times = numbers(40).map((amount) => task.seen.filter((id) => id === String(amount)).length)
+    // The first one ran singly. After a failure each has a savepoint of its own.
+    expect(times).toEqual([1, ...Array(10).fill(2), ...Array(29).fill(1)])
+    expect(recorded.ids('started')).toEqual(numbers(40).map(String))
+    expect(new Set((await readTasks(database.pool, 'again')).map((row) => row.execution_count))).toEqual(new Set([1]))
+  })
+
   it('fail for good once their executions are used up', async () => {
     await createPayments(database.pool, 'used_up', 3, { maxRetries: 1, backoffBase: '10 ms', backoffMax: '10 ms' })
     const task = new Book('used_up', ({ amount }) => {

@@ -27,6 +27,8 @@ export class ActiveRun implements HeldRun, TaskContext {
   cancelTimer: (() => void) | undefined
   /** Where it is run and settled in a transaction of the worker's. */
   transaction: Queryable | undefined
+  /** Told of an abort, where nobody needs a signal for it. */
+  onAborted: (() => void) | undefined
   #controller: AbortController | undefined
   #abortReason: Error | undefined
   readonly #steps: Steps
@@ -59,6 +61,7 @@ export class ActiveRun implements HeldRun, TaskContext {
     if (this.#abortReason !== undefined) return
     this.#abortReason = reason
     this.#controller?.abort(reason)
+    this.onAborted?.()
   }
 
   get tx(): Queryable {

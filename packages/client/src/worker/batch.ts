@@ -8,6 +8,7 @@ import type { ActiveRun } from './active-run.js'
 import { type HandlerEnd, type Outcome, outcomeOf } from './outcome.js'
 import { OutcomeReport } from './outcome-report.js'
 import { runHandler } from './run-handler.js'
+import { Savepoints } from './savepoints.js'
 import { TaskTransaction } from './task-transaction.js'
 import { type TypeContext, taskReference } from './type-context.js'
 import { AbandonedError, untilAbandoned } from './until-abandoned.js'
@@ -15,6 +16,12 @@ import { writeOutcome } from './write-outcome.js'
 
 /** After this share of the lease a batch starts no more of its tasks: what it holds locked, others wait for. */
 const LONGEST_SHARE = 1 / 3
+
+/** Tasks per savepoint. PostgreSQL keeps 64 subtransactions of a transaction at hand; beyond, everybody's snapshots are slower. */
+const PER_SAVEPOINT = 16
+
+/** Where one task has failed, others may: so many get a savepoint each. */
+const CAREFUL_AFTER_FAILURE = 50
 
 /** What a batch needs. */
 export interface BatchParts {
@@ -27,23 +34,28 @@ export interface BatchParts {
   readonly stopping: AbortSignal
 }
 
-interface Ended {
-  readonly run: ActiveRun
-  readonly outcome: Outcome
-  state: TaskState | undefined
-}
-
-/** Tasks that were acquired in an open transaction: runs them there, one after the other, and writes their outcomes. */
+/**
+ * Tasks that were acquired in an open transaction: runs them there, one after the other, and writes their outcomes.
+ *
+ * A savepoint stands for several tasks: one each would be a third of their work. Where one fails that has written, those since
+ * the savepoint are taken back too, and run again.
+ */
 export class Batch {
   readonly #parts: BatchParts
   readonly #report: OutcomeReport
-  readonly #ended: Ended[] = []
-  #savepoints = 0
+  readonly #savepoints: Savepoints
+  readonly #outcomes = new Map<ActiveRun, Outcome>()
+  readonly #states = new Map<ActiveRun, TaskState | undefined>()
+  /** Those that have written since the savepoint. */
+  #writers: ActiveRun[] = []
+  /** For so many tasks each gets a savepoint of its own. */
+  #careful = 0
   #current: ActiveRun | undefined
 
   constructor(parts: BatchParts) {
     this.#parts = parts
     this.#report = new OutcomeReport(parts.context, () => parts.type)
+    this.#savepoints = new Savepoints(parts.transaction)
   }
 
   /** @throws AbandonedError, or the error of a statement after which the transaction can't go on */
@@ -51,11 +63,11 @@ export class Batch {
     const { type, stopping } = this.#parts
     const until = performance.now() + (type.timeoutMs ?? Number.POSITIVE_INFINITY) * LONGEST_SHARE
     for (const run of runs) {
-      const late = stopping.aborted || (this.#ended.length > 0 && performance.now() >= until)
-      const outcome: Outcome = late ? { kind: 'release' } : await this.#runOne(run)
-      this.#ended.push({ run, outcome, state: undefined })
+      const late = stopping.aborted || (this.#outcomes.size > 0 && performance.now() >= until)
+      if (late) this.#outcomes.set(run, { kind: 'release' })
+      else await this.#runOne(run)
     }
-    await this.#settle()
+    await this.#settle(runs)
   }
 
   /** Asks the handler that runs to end. */
@@ -65,27 +77,68 @@ export class Batch {
 
   /** Tells what has become of the runs, once it is committed. */
   report(): void {
-    for (const { run, outcome, state } of this.#ended) {
+    for (const [run, outcome] of this.#outcomes) {
       if (outcome.kind === 'finish') this.#report.finished(run)
       else if (outcome.kind === 'look') this.#report.found(run, foundAfter(run))
-      else this.#report.written(run, outcome, state)
+      else this.#report.written(run, outcome, this.#states.get(run))
     }
   }
 
-  async #runOne(run: ActiveRun): Promise<Outcome> {
+  async #runOne(run: ActiveRun): Promise<void> {
+    const transaction = new TaskTransaction(this.#parts.transaction, () => this.#savepoints.ensure())
+    const end = await this.#call(run, transaction)
+    if (end.threw) run.settled = undefined
+    this.#outcomes.set(run, outcomeOf(run, end, true))
+    if (!transaction.used) return
+    if (end.threw) {
+      await this.#takeBack()
+      return
+    }
+    this.#writers.push(run)
+    this.#careful = Math.max(0, this.#careful - 1)
+    if (this.#careful > 0 || this.#writers.length >= PER_SAVEPOINT) this.#closeSavepoint()
+  }
+
+  /** After a failure: the innocent since the savepoint run again. */
+  async #takeBack(): Promise<void> {
+    const innocent = this.#writers
+    this.#writers = []
+    await this.#savepoints.rollBack()
+    this.#careful = CAREFUL_AFTER_FAILURE
+    for (const run of innocent) {
+      run.settled = undefined
+      await this.#runOne(run)
+    }
+  }
+
+  #closeSavepoint(): void {
+    this.#savepoints.close()
+    this.#writers = []
+  }
+
+  async #call(run: ActiveRun, transaction: TaskTransaction): Promise<HandlerEnd> {
+    const { task, context, type } = this.#parts
+    const { events, options } = context
     const unreadable = unreadableIn(run.row)
-    if (unreadable !== undefined) return { kind: 'retry', error: unreadable.error, reason: 'error', options: {} }
-    const { task, type, context } = this.#parts
-    const { events } = context
-    if (events.listenerCount('started') > 0) events.emit('started', taskReference(type, run))
+    if (unreadable !== undefined) return { threw: true, error: unreadable.error }
+    if (!this.#outcomes.has(run) && events.listenerCount('started') > 0) {
+      events.emit('started', taskReference(type, run))
+    }
     const limitMs = Math.min(type.runLimitMs ?? Number.POSITIVE_INFINITY, type.timeoutMs ?? Number.POSITIVE_INFINITY)
     const cancelTimer = startTimer(limitMs, () => run.abort(new RunLimitError(run.id, limitMs)), { unref: true })
     runsOf(task).set(run.id, run)
+    run.transaction = transaction
     run.phase = 'running'
     run.startedAt = performance.now()
     this.#current = run
     try {
-      return outcomeOf(run, await this.#call(run), true)
+      await untilAbandoned(run, options.abortGraceMs, async () => runHandler(context, type, task, run))
+      await transaction.end()
+      return transaction.failed ? { threw: true, error: new TransactionRolledBackError() } : { threw: false }
+    } catch (error) {
+      await transaction.end()
+      if (error instanceof AbandonedError) throw error
+      return { threw: true, error }
     } finally {
       this.#current = undefined
       run.durationMs = performance.now() - run.startedAt
@@ -94,49 +147,14 @@ export class Batch {
     }
   }
 
-  async #call(run: ActiveRun): Promise<HandlerEnd> {
-    const { task, context, type, transaction: session } = this.#parts
-    let savepoint: string | undefined
-    const transaction = new TaskTransaction(session, () => {
-      savepoint = `pg_tasks_${this.#savepoints + 1}`
-      return this.#begin(savepoint)
-    })
-    run.transaction = transaction
-    let end: HandlerEnd = { threw: false }
-    try {
-      await untilAbandoned(run, context.options.abortGraceMs, async () => runHandler(context, type, task, run))
-    } catch (error) {
-      end = { threw: true, error }
-    }
-    await transaction.end()
-    if (end.threw && end.error instanceof AbandonedError) throw end.error
-    if (!end.threw && transaction.failed) end = { threw: true, error: new TransactionRolledBackError() }
-    if (end.threw) {
-      run.settled = undefined
-      if (savepoint !== undefined) await session.query(`rollback to savepoint ${savepoint}`)
-    }
-    return end
-  }
-
-  /**
-   * A savepoint of its own for a handler that begins to write; the one before it has served. Each has another name: one that
-   * could not be made must not be taken for the last task's.
-   */
-  async #begin(savepoint: string): Promise<void> {
-    const release = this.#savepoints === 0 ? '' : `release savepoint pg_tasks_${this.#savepoints}; `
-    await this.#parts.transaction.query(`${release}savepoint ${savepoint}`)
-    this.#savepoints += 1
-  }
-
-  async #settle(): Promise<void> {
+  async #settle(runs: readonly ActiveRun[]): Promise<void> {
     const { transaction, type } = this.#parts
-    const finished = this.#ended.filter(({ outcome }) => outcome.kind === 'finish').map(({ run }) => run)
+    const finished = runs.filter((run) => this.#outcomes.get(run)?.kind === 'finish')
     // Those that it leaves out the handler has dealt with, by statements of its own in this transaction.
     if (finished.length > 0) await finishMany(transaction, type, finished)
-    for (const ended of this.#ended) {
-      const { run, outcome } = ended
+    for (const [run, outcome] of this.#outcomes) {
       if (outcome.kind === 'finish' || outcome.kind === 'look') continue
-      ended.state = await writeOutcome(transaction, type, run, outcome, undefined)
+      this.#states.set(run, await writeOutcome(transaction, type, run, outcome, undefined))
     }
   }
 }

@@ -27,6 +27,11 @@ export class TaskTransaction implements Queryable {
     this.#onFirst = onFirst
   }
 
+  /** Whether there was a statement. */
+  get used(): boolean {
+    return this.#used
+  }
+
   /** Whether the last statement failed: the transaction is aborted, whether its handler has noticed or not. */
   get failed(): boolean {
     return this.#failed

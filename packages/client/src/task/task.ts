@@ -34,6 +34,7 @@ import { snakeCase } from './snake-case.js'
 import type { TaskContext } from './task-context.js'
 import { normalizeId, type TaskOrId } from './task-id.js'
 import { type ResolvedTaskOptions, resolveTaskOptions, type TaskOptions } from './task-options.js'
+import { traceEnqueue } from './trace-enqueue.js'
 
 /** When a new task is due, and what it does where it meets its like. */
 export interface EnqueueTaskOptions extends EnqueueOptions {
@@ -99,7 +100,9 @@ export abstract class Task<Own extends Columns = object> {
       return outcomes.map(({ id }) => id)
     }
     checkDueTime(tasks, delayMs)
-    return this.#askOften(connection, (queryable) => enqueueMany(queryable, this.options, tasks, { delayMs }))
+    return traceEnqueue(this.options, tasks, (rows) =>
+      this.#askOften(connection, (queryable) => enqueueMany(queryable, this.options, rows, { delayMs })),
+    )
   }
 
   /**
@@ -112,7 +115,9 @@ export abstract class Task<Own extends Columns = object> {
     options: { readonly onConflict: OnConflict; readonly delayMs?: number | undefined },
   ): Promise<EnqueueOutcome[]> {
     checkDueTime(tasks, options.delayMs)
-    return this.#ask(connection, (queryable) => enqueueUnique(queryable, this.options, tasks, options))
+    return traceEnqueue(this.options, tasks, (rows) =>
+      this.#ask(connection, (queryable) => enqueueUnique(queryable, this.options, rows, options)),
+    )
   }
 
   /**

@@ -15,7 +15,7 @@ export interface WorkerObserver {
   /** An execution begins. */
   started(type: TypeReference): void
   /** Its outcome is written. */
-  ended(type: TypeReference, outcome: RunOutcome, durationMs: number): void
+  ended(type: TypeReference, outcome: RunOutcome, durationMs: number, error?: unknown): void
   /** A handler threw, or its run limit passed. */
   threw(type: TypeReference): void
   /** A run lost its task: canceled, reset, deleted or taken over. */
@@ -40,11 +40,11 @@ export function observeWorker(worker: Worker, observer: WorkerObserver): () => v
   const retried = (task: Ended & { readonly error: unknown }): void => {
     // A handler that asks for a retry has not failed.
     if (task.error !== undefined && !(task.error instanceof RetryTask)) observer.threw(task)
-    observer.ended(task, 'retried', task.durationMs)
+    observer.ended(task, 'retried', task.durationMs, task.error)
   }
-  const failed = (task: Ended): void => {
+  const failed = (task: Ended & { readonly error: unknown }): void => {
     observer.threw(task)
-    observer.ended(task, 'failed', task.durationMs)
+    observer.ended(task, 'failed', task.durationMs, task.error)
   }
   const lost = (task: TypeReference & { readonly reason: string }): void => observer.lost(task, task.reason)
   const rescued = (type: TypeReference & { readonly count: number }): void => observer.rescued(type, type.count)

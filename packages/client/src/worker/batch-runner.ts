@@ -18,6 +18,7 @@ import { Batch } from './batch.js'
 import { runHandler } from './run-handler.js'
 import { Steps } from './steps.js'
 import { TaskTransaction } from './task-transaction.js'
+import { traceAcquire } from './trace-acquire.js'
 import { type TypeContext, typeReference } from './type-context.js'
 import { untilAbandoned } from './until-abandoned.js'
 import type { WorkerSession } from './worker-session.js'
@@ -73,13 +74,14 @@ export class BatchRunner {
    * Runs a batch.
    *
    * @param slotsEmpty - whether nothing runs singly, beside which no batch may be
+   * @param slept - whether the worker has slept until now
    * @returns how many tasks it acquired; undefined if it is time to look for one that runs singly
    */
-  async run(type: TypeDescription, slotsEmpty: boolean): Promise<number | undefined> {
+  async run(type: TypeDescription, slotsEmpty: boolean, slept: boolean): Promise<number | undefined> {
     if (this.#stopping.signal.aborted) return 0
     if (!slotsEmpty) return undefined
     if (performance.now() - this.#singlesAt < SINGLES_MS) {
-      this.#working = this.#runBatch(type)
+      this.#working = this.#runBatch(type, slept)
       const count = await this.#working.finally(() => {
         this.#working = undefined
       })
@@ -121,14 +123,17 @@ export class BatchRunner {
     return this.#session.close()
   }
 
-  async #runBatch(type: TypeDescription): Promise<number> {
+  async #runBatch(type: TypeDescription, slept: boolean): Promise<number> {
     const { settling, workerId } = this.#context
     let count = 0
     let batchId: string | undefined
     try {
       await this.#session.transaction(async (transaction) => {
         if (type.timeoutMs !== null) await limitIdleTransaction(transaction, type.timeoutMs)
-        const rows = await acquire<Claimed>(transaction, type, { maxNum: this.#size, workerId, oneTransaction: true })
+        const maxNum = this.#size
+        const rows = await traceAcquire({ workerId, ...typeReference(type), maxNum, slept }, () =>
+          acquire<Claimed>(transaction, type, { maxNum, workerId, oneTransaction: true }),
+        )
         count = rows.length
         if (count === 0) return
         const runs = rows.map((row) => new ActiveRun(withTextId(row), this.#context.logger, this.#steps))

@@ -19,6 +19,7 @@ import { runHandler } from './run-handler.js'
 import { sleepTime } from './sleep-time.js'
 import { Sleeper } from './sleeper.js'
 import { Slots } from './slots.js'
+import { traceAcquire } from './trace-acquire.js'
 import { type TypeContext, typeReference } from './type-context.js'
 import type { TypeHealth } from './worker-health.js'
 import { checkHeartbeatInterval, heartbeatIntervalOf } from './worker-options.js'
@@ -227,9 +228,10 @@ export class TypeRunner {
       return
     }
     this.#gate.consume()
-    const batched = await this.#batches?.run(type, this.#slots.empty)
+    const batched = await this.#batches?.run(type, this.#slots.empty, this.#slept)
     const count = batched ?? (await this.#acquire(type, room))
     if (count >= room) {
+      this.#slept = false
       this.#fullRounds += 1
       if (this.#fullRounds >= 2) await this.#sleeper.stayAwake(type)
       return
@@ -244,7 +246,9 @@ export class TypeRunner {
     let rows: Claimed[]
     try {
       const { workerId, control } = this.#context
-      rows = await acquire<Claimed>(control, type, { maxNum, workerId, slotsEmpty: this.#slots.empty })
+      rows = await traceAcquire({ workerId, ...typeReference(type), maxNum, slept: this.#slept }, () =>
+        acquire<Claimed>(control, type, { maxNum, workerId, slotsEmpty: this.#slots.empty }),
+      )
     } catch (error) {
       if (error instanceof ConnectionLostError && error.mayHaveRun) this.#heart.searchStrays()
       throw error

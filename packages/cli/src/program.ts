@@ -57,7 +57,12 @@ Examples:
   $ pg-tasks doctor`,
   )
   for (const command of allCommands(root)) {
-    command.exitOverride().showHelpAfterError('(add --help for more)').allowExcessArguments(false)
+    // Else an option of `types` would be taken from `types generate`.
+    command
+      .enablePositionalOptions()
+      .exitOverride()
+      .showHelpAfterError('(add --help for more)')
+      .allowExcessArguments(false)
     command.configureHelp({ showGlobalOptions: false })
   }
   return root

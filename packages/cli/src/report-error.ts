@@ -34,7 +34,7 @@ function described(error: unknown): Described {
   if (error instanceof CliError)
     return { message: error.message, hint: error.hint, exitCode: error.exitCode, code: 'CLI' }
   const message = messageOf(error)
-  const advice = [hint, detail, where].find((text) => typeof text === 'string') as string | undefined
+  const advice = [hint, placeIn(where), detail].find((text) => typeof text === 'string') as string | undefined
   if (error instanceof PgTasksError) return { message, hint: advice, exitCode: EXIT_CODES.FAILED.code, code }
   if (code === '42P01' || code === '3F000' || code === '42883') {
     const schema = 'If the schema tasks is missing or old: pg-tasks migrate.'
@@ -47,6 +47,11 @@ function described(error: unknown): Described {
   }
   const unreachable = isUnreachable(error, code)
   return { message, hint: advice, exitCode: unreachable ? EXIT_CODES.NO_DATABASE.code : EXIT_CODES.FAILED.code, code }
+}
+
+/** The line of a file that COPY reads; where else the server was says nothing to a caller. */
+function placeIn(where: unknown): string | undefined {
+  return typeof where === 'string' && where.startsWith('COPY ') ? `In ${where}` : undefined
 }
 
 /** 28: who may connect; 3D: which database there is. */

@@ -2,6 +2,7 @@ import { fromDatabaseError } from '@pg-tasks/client'
 import {
   chosenIds,
   countChosen,
+  inShortTransaction,
   type Queryable,
   type TaskChoice,
   type TaskState,
@@ -70,7 +71,7 @@ export async function changeChosen(
   let done = 0
   try {
     for await (const page of pages(client, type, choice)) {
-      changed += await applyTo(page, change, failures)
+      changed += await applyTo(client, page, change, failures)
       done += page.length
       progress.update(done)
     }
@@ -95,9 +96,15 @@ async function* pages(client: Queryable, type: TypeDescription, choice: TaskChoi
   }
 }
 
-async function applyTo(ids: readonly string[], change: Change, failures: Failure[]): Promise<number> {
+async function applyTo(
+  client: Queryable,
+  ids: readonly string[],
+  change: Change,
+  failures: Failure[],
+): Promise<number> {
   try {
-    return await change.apply(ids)
+    // A commit for each would take most of the time. The ids are in order, as every statement locks several rows.
+    return ids.length === 1 ? await change.apply(ids) : await inShortTransaction(client, () => change.apply(ids))
   } catch (thrown) {
     const error = fromDatabaseError(thrown) as { code?: unknown; message: string }
     // Not the answer about a task: a lost connection, a missing right.
@@ -108,7 +115,7 @@ async function applyTo(ids: readonly string[], change: Change, failures: Failure
       return 0
     }
     let changed = 0
-    for (const id of ids) changed += await applyTo([id], change, failures)
+    for (const id of ids) changed += await applyTo(client, [id], change, failures)
     return changed
   }
 }

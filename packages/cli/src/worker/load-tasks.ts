@@ -40,7 +40,7 @@ export async function loadTasks(modules: readonly string[]): Promise<LoadedModul
       hint: 'Export instances of your Task classes: export const sendInvoice = new SendInvoice(pool)',
     })
   }
-  return { tasks: [...tasks], configure, close, Worker: await workerOf(modules) }
+  return { tasks: [...tasks], configure, close, Worker: await workerOf(modules, [...tasks]) }
 }
 
 /** Not instanceof: the class may be that of another copy of the client. */
@@ -55,13 +55,26 @@ function isTask(value: unknown): value is AnyTask {
   )
 }
 
-async function workerOf([first]: readonly string[]): Promise<typeof Worker> {
-  let client = '@pg-tasks/client'
-  try {
-    client = pathToFileURL(createRequire(resolve(first ?? 'package.json')).resolve(client)).href
-  } catch {
-    // The project has none of its own: ours.
+type Client = { readonly Worker: typeof Worker; readonly Task: abstract new () => AnyTask }
+
+/**
+ * The Worker that takes these tasks. A project may have a client of its own, and even two instances of one: what tsx loads for a
+ * CommonJS module is not what import gives.
+ */
+async function workerOf(modules: readonly string[], tasks: readonly AnyTask[]): Promise<typeof Worker> {
+  const from = createRequire(resolve(modules[0] ?? 'package.json'))
+  const ways: ReadonlyArray<() => Promise<Client>> = [
+    async () => import(pathToFileURL(from.resolve(CLIENT)).href) as Promise<Client>,
+    async () => from(CLIENT) as Client,
+    async () => import(CLIENT) as Promise<Client>,
+  ]
+  for (const way of ways) {
+    const client = await way().catch(() => undefined)
+    if (client !== undefined && tasks.every((task) => task instanceof client.Task)) return client.Worker
   }
-  const { Worker: found } = (await import(client)) as { readonly Worker: typeof Worker }
-  return found
+  throw new CliError(`The tasks come from different copies of ${CLIENT}.`, {
+    hint: `Let all modules use one: npm ls ${CLIENT}`,
+  })
 }
+
+const CLIENT = '@pg-tasks/client'

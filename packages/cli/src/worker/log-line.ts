@@ -1,4 +1,5 @@
 import type { LogFields } from '@pg-tasks/client'
+import { typeLabel } from '../connection/find-type.js'
 import { formatDuration } from '../output/format.js'
 import { type Painter, painter } from '../output/painter.js'
 import type { LogLevel } from './child-messages.js'
@@ -13,18 +14,25 @@ export function logLine(json: boolean, level: LogLevel, message: string, fields:
 
 function forPeople(level: LogLevel, message: string, fields: LogFields): string {
   const paint = painter(process.stderr)
-  const { process: number, type, task, attempt: _attempt, durationMs, error, pid, ...rest } = fields
-  const time = paint.dim(new Date().toTimeString().slice(0, 8))
-  const where = number === undefined ? '' : ` ${paint.dim(`[${String(number)}]`)}`
-  const what =
-    type === undefined ? '' : ` ${paint.cyan(task === undefined ? String(type) : `${String(type)} ${String(task)}`)}`
+  const { process: number, schema, table, id, durationMs, error, pid, ...rest } = fields
+  const about = typeof schema === 'string' && typeof table === 'string' ? typeLabel({ schema, table }) : ''
   const more = [
+    ...Object.entries(rest).map(
+      ([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    ),
     typeof durationMs === 'number' ? formatDuration(durationMs) : '',
     pid === undefined ? '' : `pid ${String(pid)}`,
     error === undefined ? '' : String(error).split('\n', 1)[0],
-    Object.keys(rest).length === 0 ? '' : JSON.stringify(rest),
-  ].filter((part) => part !== '')
-  return `${time}${where}${what} ${colourOf(level, paint)(message)}${more.length > 0 ? `  ${paint.dim(more.join('  '))}` : ''}`
+  ]
+  return [
+    paint.dim(new Date().toTimeString().slice(0, 8)),
+    number === undefined ? '' : paint.dim(`[${String(number)}]`),
+    paint.cyan([about, id === undefined ? '' : String(id)].filter((part) => part !== '').join(' ')),
+    colourOf(level, paint)(message),
+    paint.dim(more.filter((part) => part !== '').join('  ')),
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
 }
 
 function colourOf(level: LogLevel, paint: Painter): (text: string) => string {

@@ -72,39 +72,69 @@ $$;
 comment on function tasks.close_batch(bigint) is 'Takes the record of a batch away; called in the transaction of the batch, so that it goes if and only if that commits';
 
 -- A row that is locked has somebody who looks after it: the living owner of the batch, or whoever has claimed it meanwhile.
+create function tasks.suspect_tasks(p_table regclass, p_ids bigint[]) returns bigint
+language plpgsql volatile
+as $$
+declare
+  v_count bigint;
+begin
+  execute pg_catalog.format($query$
+    with free as materialized (
+      select t.id from %1$s t
+      where t.id = any ($1) and tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, 'infinity') = 'ready'
+      order by t.id for no key update skip locked
+    )
+    update %1$s t set lost_count = greatest(t.lost_count, 2), last_error = coalesce(t.last_error, 'the batch in which it ran was not committed')
+    from free f where t.id = f.id
+  $query$, tasks.quoted(p_table)) using p_ids;
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+comment on function tasks.suspect_tasks(regclass, bigint[]) is 'Makes suspects of the waiting ones of some tasks that nobody has locked; returns how many';
+
 create function tasks.suspect_batches(p_table_id oid) returns bigint
 language plpgsql volatile
 set enable_seqscan to off
 as $$
 declare
-  v_table  text := tasks.quoted(p_table_id::regclass);
-  v_batch  record;
-  v_marked bigint[];
-  v_left   bigint[];
-  v_count  bigint := 0;
+  v_table text := tasks.quoted(p_table_id::regclass);
+  v_batch record;
+  v_id    bigint;
+  v_left  bigint[];
+  v_count bigint := 0;
 begin
   for v_batch in
     select b.id, b.task_ids from tasks.batches b where b.table_id = p_table_id::regclass order by b.id for update skip locked
   loop
     v_left := '{}';
     if v_table is not null then
-      execute pg_catalog.format($query$
-        with free as materialized (
-          select t.id from %1$s t
-          where t.id = any ($1) and tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, 'infinity') = 'ready'
-          order by t.id for no key update skip locked
-        ), marked as (
-          update %1$s t set lost_count = greatest(t.lost_count, 2), last_error = coalesce(t.last_error, 'the batch in which it ran was not committed')
-          from free f where t.id = f.id returning t.id
-        )
-        select coalesce(pg_catalog.array_agg(m.id::bigint), '{}') from marked m
-      $query$, v_table) into v_marked using v_batch.task_ids;
+      begin
+        v_count := v_count + tasks.suspect_tasks(p_table_id::regclass, v_batch.task_ids);
+      exception
+        when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available
+          or insufficient_privilege or undefined_table or undefined_function or undefined_column then
+          raise;
+        when others then
+          -- A user's trigger refuses one of them; it must not be in the way of the others.
+          foreach v_id in array v_batch.task_ids loop
+            begin
+              v_count := v_count + tasks.suspect_tasks(p_table_id::regclass, array[v_id]);
+            exception
+              when transaction_rollback or insufficient_resources or operator_intervention then
+                raise;
+              when others then
+                raise warning 'task % of % could not be made a suspect: %', v_id, v_table, sqlerrm;
+            end;
+          end loop;
+      end;
+      -- Those that somebody has locked.
       execute pg_catalog.format($query$
         select coalesce(pg_catalog.array_agg(t.id::bigint order by t.id), '{}') from %1$s t
-        where t.id = any ($1) and t.id <> all ($2)
+        where t.id = any ($1) and t.lost_count < 2
           and tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, 'infinity') = 'ready'
-      $query$, v_table) into v_left using v_batch.task_ids, v_marked;
-      v_count := v_count + pg_catalog.cardinality(v_marked);
+          and t.id not in (select f.id from %1$s f where f.id = any ($1) for no key update skip locked)
+      $query$, v_table) into v_left using v_batch.task_ids;
     end if;
     if pg_catalog.cardinality(v_left) = 0 then
       delete from tasks.batches b where b.id = v_batch.id;

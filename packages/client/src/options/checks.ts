@@ -54,6 +54,18 @@ export function text<Default = never>(bounds: { readonly default?: Default } = {
   }
 }
 
+/** A list of texts that are not empty; a copy of it, which nobody changes. */
+export function texts<Default = never>(
+  bounds: { readonly default?: Default } = {},
+): OptionCheck<readonly string[] | Default> {
+  return (given, refuse) => {
+    if (given === undefined && 'default' in bounds) return bounds.default as Default
+    if (!Array.isArray(given)) return refuse(`must be an array of texts, not ${named(given)}.`)
+    const one = text()
+    return Object.freeze(given.map((value) => one(value, refuse)))
+  }
+}
+
 /** One of some texts. */
 export function oneOf<const Value extends string, Default = never>(
   values: readonly Value[],

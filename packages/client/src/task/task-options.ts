@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors/invalid-option-error.js'
 import { checkOptions } from '../options/check-options.js'
-import { flag, oneOf, text } from '../options/checks.js'
+import { flag, oneOf, text, texts } from '../options/checks.js'
 
 /** Where a task type lives, and how its runs end. */
 export interface TaskOptions {
@@ -39,6 +39,12 @@ export interface TaskOptions {
    * @defaultValue 'each'
    */
   readonly settle?: Settle
+  /**
+   * Columns of the table's own that the code reads or writes; types written by `pg-tasks types generate` bring the list. A
+   * worker then refuses to start on a table that lacks one, instead of handing `undefined` to the handler.
+   * @defaultValue not known, nothing is checked
+   */
+  readonly columns?: readonly string[]
 }
 
 /** How the runs of a task type are settled. */
@@ -51,11 +57,12 @@ export interface ResolvedTaskOptions {
   readonly autoFinish: boolean
   readonly preparedStatements: boolean
   readonly settle: Settle
+  readonly columns: readonly string[] | undefined
 }
 
 /** @throws InvalidOptionError that names the option */
 export function resolveTaskOptions(className: string, defaultTable: string, options: TaskOptions): ResolvedTaskOptions {
-  const resolved = checkOptions<Required<Omit<TaskOptions, 'functionName'>> & { functionName: string | undefined }>(
+  const resolved = checkOptions<Omit<ResolvedTaskOptions, 'functionName'> & { functionName: string | undefined }>(
     className,
     options,
     {
@@ -65,6 +72,7 @@ export function resolveTaskOptions(className: string, defaultTable: string, opti
       autoFinish: flag({ default: true }),
       preparedStatements: flag({ default: false }),
       settle: oneOf(['each', 'one_transaction'], { default: 'each' }),
+      columns: texts({ default: undefined }),
     },
   )
   if (resolved.settle === 'one_transaction' && !resolved.autoFinish) {

@@ -11,6 +11,7 @@ import { Gate } from '../timers/gate.js'
 import { sleep } from '../timers/sleep.js'
 import { AcquireLog } from './acquire-log.js'
 import { BatchRunner, singly } from './batch-runner.js'
+import { checkColumns } from './check-columns.js'
 import { hasMoved } from './failure-kind.js'
 import { Heart } from './heart.js'
 import { KnownType } from './known-type.js'
@@ -129,10 +130,11 @@ export class TypeRunner {
   /**
    * Looks the type up, and whether the worker's options go with it.
    *
-   * @throws TypeNotRegisteredError, InvalidOptionError, or the database's error
+   * @throws TypeNotRegisteredError, TableShapeError, InvalidOptionError, or the database's error
    */
   async describe(): Promise<void> {
     await this.#type.learn(this.#context.control)
+    await checkColumns(this.#context.control, this.#type.current, this.task.options.columns)
     const { table, timeoutMs } = this.#type.current
     checkHeartbeatInterval(this.#context.options, table, timeoutMs)
   }

@@ -188,6 +188,7 @@ export class Worker {
    * ended. While the database can't be reached it keeps trying.
    *
    * @throws TypeNotRegisteredError if a type isn't registered at the start
+   * @throws TableShapeError if its table lacks one of the Task's `columns` then
    * @throws the database's error if the schema `tasks` isn't there: call `migrate` first
    */
   run(): Promise<void> {

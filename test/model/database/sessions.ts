@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type Client, DatabaseError } from 'pg'
 import { pidOf } from '../../integration/sql/wait-until-blocked.js'
 import type { TestDatabase } from '../../support/test-database.js'
@@ -6,6 +7,10 @@ import type { Question } from './question.js'
 
 /** What a session was told. */
 export type Told = { readonly rows: readonly unknown[]; readonly command: string } | { readonly refused: string }
+
+/** After which an answer that doesn't come is asked for. */
+const SOON_MS = 500
+const LATE_MS = 20_000
 
 /** The sessions of the trials. One asks one question at a time; asking doesn't wait for what is told. */
 export class Sessions {
@@ -25,26 +30,23 @@ export class Sessions {
     return new Sessions(database, control, clients)
   }
 
-  ask(session: number, { text, values }: Question): void {
-    const told = this.#client(session)
-      .query(text, [...values])
-      .then(
-        ({ rows, command }): Told => ({ rows, command }),
-        (error: unknown): Told => {
-          if (error instanceof DatabaseError && error.code?.startsWith('TQ')) return { refused: error.code }
-          throw error
-        },
-      )
+  ask(session: number, question: Question): void {
+    const told = tell(this.#client(session), question)
     told.catch(() => {}) // told by whoever awaits it
     this.#open.set(session, told)
   }
 
-  /** @throws if it isn't told soon: it waits for something */
+  /** @throws if it waits for something */
   async told(session: number): Promise<Told> {
     const told = this.#open.get(session)
     if (told === undefined) throw new Error(`Session ${session} was not asked anything.`)
+    const answer = await within(told, { timeoutMs: SOON_MS }).catch(async (error: unknown) => {
+      if (await this.#isBlocked(session)) throw new Error('It waits where the model says that nothing is waited for.')
+      if (error instanceof DatabaseError) throw error
+      return await within(told, { timeoutMs: LATE_MS, what: 'an answer' })
+    })
     this.#open.delete(session)
-    return await within(told, { timeoutMs: 10_000, what: 'an answer where the model says that nothing is waited for' })
+    return answer
   }
 
   /** Resolves when the session waits for a lock; what it is told instead, if it doesn't. */
@@ -86,5 +88,19 @@ export class Sessions {
     const client = this.#clients[session]
     if (client === undefined) throw new Error(`There is no session ${session}.`)
     return client
+  }
+}
+
+/** The server tells of an error before it frees what the transaction held; only when it is ready again, all is as it will stay. */
+async function tell(client: Client, { text, values }: Question): Promise<Told> {
+  const ready = once(client, 'drain')
+  ready.catch(() => {})
+  try {
+    const { rows, command } = await client.query(text, [...values])
+    return { rows, command }
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code?.startsWith('TQ'))) throw error
+    await ready
+    return { refused: error.code }
   }
 }

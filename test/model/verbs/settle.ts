@@ -11,8 +11,7 @@ export interface Target {
 
 /**
  * Settles a running task, with its token if one is given, as `settled` says; else as `otherwise` says.
- * PostgreSQL's order: a row that doesn't match is not waited for; having waited, the row is looked at again; and an expression is
- * evaluated anew only if the row has changed meanwhile.
+ * PostgreSQL's order: a row that doesn't match is not waited for; having waited, the row is looked at again.
  */
 export function settle(
   world: World,
@@ -28,5 +27,10 @@ export function settle(
     return otherwise(task, changedMeanwhile)
   if (!isFree(world, session, 'tasks', key))
     return { waitsFor: { table: 'tasks', key }, seen: { now: world.now, row: task } }
-  return settled(task, seen !== undefined && !changedMeanwhile ? seen.now : world.now)
+  return settled(task, lookedAt(world, task, seen))
+}
+
+/** When a statement read the clock: anew after it had to wait, but only if the row has changed meanwhile. */
+export function lookedAt({ now }: World, task: TaskRow, seen: Seen | undefined): number {
+  return seen !== undefined && seen.row === task ? seen.now : now
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withTarballs } from './packages/pack.js'
 import { measureSize, sizeSentence } from './packages/size.js'
@@ -19,10 +19,14 @@ await withTarballs(async (packages) => {
 })
 
 function writeReadme(file, sentence) {
-  const text = readFileSync(file, 'utf8')
-  if (!SECTION.test(text)) throw new Error(`${file} has no place for its size: <!-- measured: npm run sizes -->`)
-  writeFileSync(
-    file,
-    text.replace(SECTION, (_, begin, _old, end) => `${begin}${sentence}\n${end}`),
-  )
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (SECTION.test(text)) {
+    writeFileSync(
+      file,
+      text.replace(SECTION, (_, begin, _old, end) => `${begin}${sentence}\n${end}`),
+    )
+  } else {
+    process.stderr.write(`${file} has no place for it: <!-- measured: npm run sizes -->\n<!-- end of measured -->\n`)
+    process.exitCode = 1
+  }
 }

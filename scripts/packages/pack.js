@@ -7,19 +7,23 @@ import { publishedPackages } from './published-packages.js'
 
 export const run = promisify(execFile)
 
-/**
- * Packs the build that is there as it would be published, and gives the work each package with its tarball; they are removed
- * afterwards. pnpm packs, because only pnpm writes versions for `workspace:^`.
- */
+/** Gives the work each package with its tarball; they are removed afterwards. */
 export async function withTarballs(work) {
   const folder = await mkdtemp(join(tmpdir(), 'pg-tasks-packages-'))
   try {
-    const packed = []
-    for (const one of publishedPackages()) packed.push({ ...one, tarball: await pack(one.folder, folder) })
-    return await work(packed, folder)
+    return await work(await packInto(folder))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/**
+ * Packs the build that is there as it would be published. pnpm does it, because only pnpm writes versions for `workspace:^`.
+ */
+export async function packInto(folder) {
+  const packed = []
+  for (const one of publishedPackages()) packed.push({ ...one, tarball: await pack(one.folder, folder) })
+  return packed
 }
 
 async function pack(folder, destination) {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from './pack.js'
 
@@ -7,6 +7,8 @@ export async function measureSize({ tarball, manifest }, packages) {
   const folder = await mkdtemp(join(tarball, '..', 'install-'))
   try {
     const ours = packages.filter(({ manifest: { name } }) => dependsOn(manifest, name, packages))
+    // Without one, npm would install into the project of a folder above.
+    await writeFile(join(folder, 'package.json'), '{ "private": true }')
     const words = ['install', '--no-audit', '--no-fund', '--no-save', '--prefer-offline']
     await run('npm', [...words, tarball, ...ours.map((one) => one.tarball)], { cwd: folder })
     const modules = join(folder, 'node_modules')

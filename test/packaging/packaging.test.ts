@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'vite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase } from '../support/test-database.js'
+import { type Consumer, installConsumer, ROOT, runIn } from './packed.js'
+
+const TIMEOUT_MS = 120_000
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+
+const STRICT = {
+  target: 'ES2022',
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+}
+const RESOLUTIONS = {
+  NodeNext: { module: 'NodeNext', moduleResolution: 'NodeNext' },
+  Bundler: { module: 'ESNext', moduleResolution: 'Bundler' },
+}
+
+describe('the packages, installed from their tarballs', () => {
+  let consumer: Consumer
+
+  beforeAll(async () => {
+    consumer = await installConsumer()
+  }, 4 * TIMEOUT_MS)
+  afterAll(() => consumer?.remove())
+
+  async function runsATask(program: string): Promise<void> {
+    const { url } = await createDatabase({ migrations: false })
+    const run = await runIn(consumer.folder, process.execPath, [program], { DATABASE_URL: url })
+    expect(run).toEqual({ code: 0, output: 'Hello Ann, attempt 1\n' })
+  }
+
+  it.each(Object.entries(RESOLUTIONS))(
+    'compile in a strict TypeScript project with %s resolution, and run a task',
+    { timeout: TIMEOUT_MS },
+    async (name, resolution) => {
+      const outDir = `out-${name}`
+      const options = { ...STRICT, ...resolution, outDir }
+      writeFileSync(
+        join(consumer.folder, 'tsconfig.json'),
+        JSON.stringify({ compilerOptions: options, include: ['main.ts'] }),
+      )
+      expect(await runIn(consumer.folder, process.execPath, [TSC])).toEqual({ code: 0, output: '' })
+      await runsATask(join(outDir, 'main.js'))
+    },
+  )
+
+  it('run a task in a project of plain JavaScript', { timeout: TIMEOUT_MS }, () => runsATask('main.js'))
+
+  it('can all be imported, and their commands answer --help', { timeout: TIMEOUT_MS }, async () => {
+    const names = consumer.packages.filter(({ manifest }) => manifest.exports['.'] !== undefined)
+    const imports = names.map(({ manifest }) => `await import('${manifest.name}')`).join(';')
+    const imported = await runIn(consumer.folder, process.execPath, ['--input-type=module', '-e', imports])
+    expect(imported).toEqual({ code: 0, output: '' })
+    for (const command of consumer.packages.flatMap(({ manifest }) => Object.keys(manifest.bin ?? {}))) {
+      const help = await runIn(consumer.folder, join('node_modules', '.bin', command), ['--help'])
+      expect(help, command).toEqual({ code: 0, output: expect.stringMatching(/^Usage: /) })
+    }
+  })
+
+  it('leave out of a bundle what is not imported', { timeout: TIMEOUT_MS }, async () => {
+    const whole = await bundled("export * from '@pg-tasks/client'")
+    const part = await bundled("export { RetryTask } from '@pg-tasks/client'")
+    expect(whole).toContain('pg-listen')
+    expect(part).toContain('RetryTask')
+    expect(part).not.toContain('pg-listen')
+    expect(part.length).toBeLessThan(whole.length / 10)
+  })
+
+  async function bundled(source: string): Promise<string> {
+    const entry = join(consumer.folder, 'entry.js')
+    writeFileSync(entry, source)
+    const result = await build({
+      root: consumer.folder,
+      configFile: false,
+      logLevel: 'error',
+      build: {
+        write: false,
+        minify: false,
+        lib: { entry, formats: ['es'] },
+        rolldownOptions: { external: (id) => /^(node:|pg|kysely|croner)/.test(id) },
+      },
+    })
+    const [output] = Array.isArray(result) ? result : [result]
+    if (output === undefined || !('output' in output)) throw new Error('Nothing was bundled')
+    return output.output.map((chunk) => ('code' in chunk ? chunk.code : '')).join('\n')
+  }
+
+  it('say in their READMEs what they weigh, within a quarter: npm run sizes -- --write', {
+    timeout: 4 * TIMEOUT_MS,
+  }, async () => {
+    const script = pathToFileURL(join(ROOT, 'scripts', 'packages', 'size.js')).href
+    const { measureSize } = (await import(script)) as {
+      measureSize(one: unknown, all: unknown): Promise<{ packed: number; unpacked: number }>
+    }
+    for (const one of consumer.packages) {
+      const { packed, unpacked } = await measureSize(one, consumer.packages)
+      const readme = readFileSync(join(one.folder, 'README.md'), 'utf8')
+      const told = [...readme.matchAll(/([\d.]+) (kB|MB) (?:un)?packed/g)].map(
+        ([, n, unit]) => Number(n) * (unit === 'kB' ? 1e3 : 1e6),
+      )
+      expect(told.length, `${one.manifest.name} tells its size`).toBe(2)
+      for (const [index, size] of [packed, unpacked].entries()) {
+        expect(
+          Math.abs((told[index] ?? 0) / size - 1),
+          `${one.manifest.name}: ${told} of ${packed}, ${unpacked}`,
+        ).toBeLessThan(0.25)
+      }
+    }
+  })
+})

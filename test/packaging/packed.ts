@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+const execute = promisify(execFile)
+
+/** A package as it would be published. */
+export interface Packed {
+  readonly folder: string
+  readonly tarball: string
+  readonly manifest: {
+    readonly name: string
+    readonly exports: Readonly<Record<string, unknown>>
+    readonly bin?: Readonly<Record<string, string>>
+  }
+}
+
+/** A project that has our packages installed from their tarballs, and nothing of the workspace above it. */
+export interface Consumer {
+  readonly folder: string
+  readonly packages: readonly Packed[]
+  readonly remove: () => void
+}
+
+/** Builds and packs what is in the work tree, and installs it into a new project beside what a user installs besides. */
+export async function installConsumer(): Promise<Consumer> {
+  const folder = mkdtempSync(join(tmpdir(), 'pg-tasks-consumer-'))
+  await execute('npm', ['run', 'build'], { cwd: ROOT })
+  const packages = await packAll(folder)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
+  cpSync(join(import.meta.dirname, 'consumer'), folder, { recursive: true })
+  // The binaries of the embedded server are optional, heavy and not what is tried here.
+  const words = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=optional']
+  const besides = ['pg', '@types/pg', '@types/node@20']
+  await execute('npm', [...words, ...packages.map(({ tarball }) => tarball), ...besides], { cwd: folder })
+  return { folder, packages, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+async function packAll(destination: string): Promise<readonly Packed[]> {
+  const script = pathToFileURL(join(ROOT, 'scripts', 'packages', 'pack.js')).href
+  const { packInto } = (await import(script)) as { packInto(folder: string): Promise<readonly Packed[]> }
+  return packInto(destination)
+}
+
+/** Runs a program in a folder; resolves with what it printed and its exit code. */
+export async function runIn(
+  folder: string,
+  program: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number; readonly output: string }> {
+  const options = { cwd: folder, env: { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1', ...env } }
+  try {
+    const { stdout, stderr } = await execute(program, words, options)
+    return { code: 0, output: stdout + stderr }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, output: stdout + stderr }
+  }
+}

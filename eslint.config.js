@@ -14,7 +14,8 @@ const promises = {
 const PG = { regex: '^pg$', message: 'Only the connection folder knows pg.' }
 const PG_LISTEN = { regex: '^pg-listen$', message: 'Only the listener folder knows pg-listen.' }
 const OPENTELEMETRY = { regex: '^@opentelemetry/', message: 'Only the telemetry folder knows OpenTelemetry.' }
-const DEEP = { regex: '^@pg-tasks/[^/]+/(?!package\\.json$)', message: 'Import another package by its public entry.' }
+const ENTRIES = 'package\\.json|drizzle|metrics|opentelemetry|postgres-js|testing'
+const DEEP = { regex: `^@pg-tasks/[^/]+/(?!(${ENTRIES})$)`, message: 'Import another package by its public entry.' }
 const OTHER_PACKAGE = { regex: '^(\\.\\./)+packages/', message: 'Import another package by its name.' }
 const TEST_SUPPORT = { regex: '(^|/)test/', message: 'Production code never imports test support.' }
 const EVERY_PACKAGE = [DEEP, OTHER_PACKAGE, TEST_SUPPORT]
@@ -67,7 +68,10 @@ const SOURCES = { dashboard: ['server/**/*.ts', 'web/**/*.{ts,tsx}'] }
 function packageBoundaries(name) {
   const foreign = name === 'client' ? foreignPackages() : []
   const sources = SOURCES[name] ?? ['src/**/*.ts']
-  return restrict(sources.map((glob) => `packages/${name}/${glob}`), [...EVERY_PACKAGE, laterPackages(name), ...foreign])
+  return restrict(
+    sources.map((glob) => `packages/${name}/${glob}`),
+    [...EVERY_PACKAGE, laterPackages(name), ...foreign],
+  )
 }
 
 function clientLayer(layer, index) {

@@ -60,8 +60,9 @@ export function fromDatabaseError(error: unknown): unknown {
     cause: error,
     hint: text(raised.hint),
     sqlState: text(raised.code),
-    schema: text(raised.schema),
-    table: text(raised.table),
+    // postgres.js has names of its own for these two.
+    schema: text(raised.schema ?? raised.schema_name),
+    table: text(raised.table ?? raised.table_name),
     detail: text(raised.detail),
   })
 }

@@ -17,6 +17,7 @@ export {
 export { type Count, countTasks, type TaskCounts } from './dashboard/count-tasks.js'
 export { editTask, runNow } from './dashboard/edit-task.js'
 export { type Buckets, type EndedBucket, type EndedBuckets, endedBuckets } from './dashboard/ended-buckets.js'
+export { insertExample } from './dashboard/insert-example.js'
 export { type HandledOccurrence, listOccurrences } from './dashboard/list-occurrences.js'
 export {
   countRunning,

@@ -3,6 +3,7 @@ import {
   countRunning,
   countTasks,
   diagnose,
+  insertExample,
   listAudit,
   listLeases,
   listWorkerSessions,
@@ -44,7 +45,7 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
         const { type, columns } = await shownType(services, connection, nameOf(context))
         const counts = type.mayRead ? await countTasks(connection, type, type.keyColumns !== null) : null
         const durations = type.mayRead ? await newestDurations(connection, type, 500) : null
-        return { type, columns, counts, durations }
+        return { type, columns, counts, durations, example: insertExample(type, columns) }
       }, context.get('stopwatch')),
     ),
   )

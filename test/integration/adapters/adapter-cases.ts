@@ -39,7 +39,7 @@ const FULL: Own = {
   yes: true,
   bytes: Uint8Array.from([0, 222, 173, 255]),
   many: [AT],
-  price: '0.10',
+  price: '12.5',
 }
 
 /** What a connection of some other library has to do. */
@@ -125,7 +125,7 @@ export function adapterCases({ database, connection, transaction }: AdapterUnder
 
   it('carries plain columns in the short way', async () => {
     const ship = await typeOf('plain')
-    const plain = { amount: '9007199254740993', at: AT, more: { a: [1] }, yes: true, price: '0.10' }
+    const plain = { amount: '9007199254740993', at: AT, more: { a: [1] }, yes: true, price: '12.5' }
     for (let round = 0; round < 2; round += 1) await ship.enqueue(connection(), plain)
     const ids = await ship.enqueueMany(connection(), [
       { ...plain, yes: false },

@@ -15,7 +15,8 @@ export async function finish(
   id: string,
   options: FinishOptions,
 ): Promise<void> {
-  await connection.query(`select ${verbOf(type, 'finish')}($1::bigint, null, $2::text, $3::uuid)`, [
+  // As text, because Prisma refuses a column of type void.
+  await connection.query(`select ${verbOf(type, 'finish')}($1::bigint, null, $2::text, $3::uuid)::text`, [
     id,
     options.comment ?? null,
     options.token ?? null,

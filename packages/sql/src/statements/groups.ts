@@ -18,7 +18,8 @@ export interface NewGroup {
 
 /** Creates a group; enqueue its members, with its key as `group_key`, in the same transaction. */
 export async function createGroup(connection: Queryable, group: NewGroup): Promise<void> {
-  await connection.query('select tasks.create_group($1::text, $2::text, $3::text, $4::jsonb, $5::text)', [
+  // As text, because Prisma refuses a column of type void.
+  await connection.query('select tasks.create_group($1::text, $2::text, $3::text, $4::jsonb, $5::text)::text', [
     group.key,
     group.callback.schema,
     group.callback.table,

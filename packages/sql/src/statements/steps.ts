@@ -49,12 +49,9 @@ export async function markStep(
   value: string | null,
   { apart }: StepLock,
 ): Promise<void> {
-  await connection.query('select tasks.mark_step($1::oid, $2::bigint, $3::uuid, $4::text, $5::jsonb, $6::boolean)', [
-    tableId,
-    run.id,
-    run.token,
-    step,
-    value,
-    !apart,
-  ])
+  // As text, because Prisma refuses a column of type void.
+  await connection.query(
+    'select tasks.mark_step($1::oid, $2::bigint, $3::uuid, $4::text, $5::jsonb, $6::boolean)::text',
+    [tableId, run.id, run.token, step, value, !apart],
+  )
 }

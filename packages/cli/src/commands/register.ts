@@ -11,7 +11,7 @@ import { Output } from '../output/output.js'
 interface RegisterCommandOptions extends DatabaseOptions, Omit<RegisterOptions, 'timeout' | 'runLimit' | 'maxRetries'> {
   readonly timeout?: string
   readonly runLimit?: string
-  readonly maxRetries?: number | null
+  readonly maxRetries?: number | 'none'
 }
 
 /** `pg-tasks register` */
@@ -63,7 +63,7 @@ function settingsOf({ timeout, maxRetries, runLimit, ...options }: RegisterComma
   const { storageTime, notify, functionName, backoffBase, backoffMax } = options
   return {
     timeout: timeout === 'none' ? null : timeout,
-    maxRetries,
+    maxRetries: maxRetries === 'none' ? null : maxRetries,
     storageTime,
     notify,
     functionName,
@@ -73,6 +73,7 @@ function settingsOf({ timeout, maxRetries, runLimit, ...options }: RegisterComma
   }
 }
 
-function parseRetries(text: string): number | null {
-  return text === 'none' ? null : parseInteger(0, 2_147_483_646)(text)
+/** Not null: commander would take it for a missing value. */
+function parseRetries(text: string): number | 'none' {
+  return text === 'none' ? text : parseInteger(0, 2_147_483_646)(text)
 }

@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createTaskType } from '../../support/task-type.js'
+import { createDatabase, type TestDatabase } from '../../support/test-database.js'
+import { waitFor } from '../../support/wait-for.js'
+import { type RunningCli, runCli, startCli } from './run-cli.js'
+
+const WORKERS = join(import.meta.dirname, 'workers')
+const GREET = join(WORKERS, 'greet.ts')
+
+let database: TestDatabase
+
+beforeEach(async () => {
+  database = await createDatabase()
+  await createTaskType(database.pool, 'greet', { columns: 'name text', timeout: '2 s' })
+  await database.pool.query('create table greetings (task_id bigint, pid integer); create table go ()')
+})
+
+function start(...args: string[]): RunningCli {
+  return startCli(['worker', ...args], { env: { DATABASE_URL: database.url } })
+}
+
+async function enqueue(...names: string[]): Promise<void> {
+  for (const name of names) await database.pool.query('insert into tasks.greet (name) values ($1)', [name])
+}
+
+async function pidsOf(name: string): Promise<number[]> {
+  const { rows } = await database.pool.query(
+    'select g.pid from greetings g join tasks.greet t on t.id = g.task_id where t.name = $1 order by 1',
+    [name],
+  )
+  return (rows as Array<{ pid: number }>).map(({ pid }) => pid)
+}
+
+async function finished(count: number): Promise<void> {
+  await waitFor(
+    async () => (await database.pool.query('select from tasks.greet where finished_at is not null')).rowCount === count,
+    { timeoutMs: 20_000, what: `${count} finished tasks` },
+  )
+}
+
+describe('pg-tasks worker', () => {
+  it('runs the tasks of a TypeScript module, and lets running ones end at SIGTERM', async () => {
+    const cli = start(GREET, '--concurrency', '2', '--verbose')
+    await cli.line(/\[1\] ready, serves tasks\.greet/)
+    await enqueue('quick', 'slow')
+    await waitFor(async () => (await pidsOf('slow')).length === 1, { timeoutMs: 20_000 })
+    cli.signal('SIGTERM')
+    await cli.line(/\[1\] stopping/)
+    await database.pool.query('insert into go default values')
+    expect(await cli.ended).toEqual({ code: 0, signal: null })
+    await finished(2)
+    expect(cli.lines.join('\n')).toMatch(/greet \d+ finished/)
+    expect(cli.lines.slice(-3).join('\n')).toMatch(/the worker has stopped/)
+    expect(cli.lines).toContain('the module is closed')
+  })
+
+  it('starts a process again that was killed, and its task comes back', async () => {
+    const cli = start(GREET, '--processes', '2')
+    await cli.line(/\[1\] ready/)
+    await cli.line(/\[2\] ready/)
+    await enqueue('slow')
+    const [pid] = await waitFor(async () => {
+      const pids = await pidsOf('slow')
+      return pids.length > 0 && pids
+    })
+    const before = cli.lines.length
+    process.kill(pid as number, 'SIGKILL')
+    await cli.line(/ended by itself \(SIGKILL\); starts again in 200 ms/, before)
+    await cli.line(/ready/, before)
+    await database.pool.query('insert into go default values')
+    await finished(1)
+    expect((await pidsOf('slow')).length).toBeGreaterThan(1)
+    cli.signal('SIGTERM')
+    expect((await cli.ended).code).toBe(0)
+  })
+
+  it('ends its processes when it is killed itself', async () => {
+    const cli = start(GREET)
+    const [, pid] = /pid (\d+)/.exec(await cli.line(/ready/)) ?? []
+    cli.signal('SIGKILL')
+    await waitFor(() => !isAlive(Number(pid)), { timeoutMs: 20_000, what: 'the end of the orphan' })
+  })
+
+  it('ends at once at a second signal, with exit code 130', async () => {
+    const cli = start(GREET, '--json')
+    const ready = JSON.parse(await cli.line(/"ready/))
+    expect(ready).toMatchObject({ level: 'info', process: 1, message: 'ready, serves tasks.greet' })
+    await enqueue('slow')
+    await waitFor(async () => (await pidsOf('slow')).length === 1, { timeoutMs: 20_000 })
+    cli.signal('SIGINT')
+    await cli.line(/"stopping"/)
+    cli.signal('SIGINT')
+    expect((await cli.ended).code).toBe(130)
+    expect(isAlive(ready.pid)).toBe(false)
+  })
+
+  it('runs JavaScript, and tells why a task did not succeed', async () => {
+    await database.pool.query('alter table tasks.greet add column tone text')
+    const cli = start(join(WORKERS, 'plain.mjs'))
+    await cli.line(/ready/)
+    await enqueue('world')
+    await cli.line(/^hello world$/)
+    await finished(1)
+    cli.signal('SIGTERM')
+    expect((await cli.ended).code).toBe(0)
+  })
+
+  it.each([
+    [['nowhere.ts'], 'There is no module nowhere.ts.'],
+    [[join(WORKERS, 'empty.mjs')], 'No task is exported'],
+    [[join(WORKERS, 'plain.mjs')], 'lacks tone, which the code expects'],
+  ])('gives up where it can never start: %j', async (args, message) => {
+    const { code, stderr } = await runCli(['worker', ...args], { env: { DATABASE_URL: database.url } })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

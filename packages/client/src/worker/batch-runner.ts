@@ -23,7 +23,10 @@ import { type TypeContext, typeReference } from './type-context.js'
 import { untilAbandoned } from './until-abandoned.js'
 import type { WorkerSession } from './worker-session.js'
 
-/** Between two looks for tasks that run singly, however full the batches are, in milliseconds. */
+/**
+ * Between two looks for tasks that run singly, however full the batches are; and how long nothing else is looked for, once there
+ * are some where a batch finds none. In milliseconds.
+ */
 const SINGLES_MS = 1_000
 
 /** One of the tasks stands in a batch that did not commit. */
@@ -49,6 +52,8 @@ export class BatchRunner {
   #batch: Batch | undefined
   #working: Promise<number> | undefined
   #singlesAt = Number.NEGATIVE_INFINITY
+  #singlesUntil = Number.NEGATIVE_INFINITY
+  #foundNothing = false
 
   constructor(
     task: Task<object>,
@@ -79,16 +84,23 @@ export class BatchRunner {
    */
   async run(type: TypeDescription, slotsEmpty: boolean, slept: boolean): Promise<number | undefined> {
     if (this.#stopping.signal.aborted) return 0
-    if (!slotsEmpty) return undefined
+    this.#foundNothing = false
+    if (!slotsEmpty || performance.now() < this.#singlesUntil) return undefined
     if (performance.now() - this.#singlesAt < SINGLES_MS) {
       this.#working = this.#runBatch(type, slept)
       const count = await this.#working.finally(() => {
         this.#working = undefined
       })
       if (count > 0) return count
+      this.#foundNothing = true
     }
     this.#singlesAt = performance.now()
     return undefined
+  }
+
+  /** So many were taken that run singly. */
+  tookSingly(count: number): void {
+    if (count > 0 && this.#foundNothing) this.#singlesUntil = performance.now() + SINGLES_MS
   }
 
   /** Runs one task, which has a lease, in a transaction of its own. */

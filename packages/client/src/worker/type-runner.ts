@@ -232,6 +232,7 @@ export class TypeRunner {
     this.#gate.consume()
     const batched = await this.#batches?.run(type, this.#slots.empty, this.#slept)
     const count = batched ?? (await this.#acquire(type, room))
+    if (batched === undefined) this.#batches?.tookSingly(count)
     if (count >= room) {
       this.#slept = false
       this.#fullRounds += 1

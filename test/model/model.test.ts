@@ -6,7 +6,7 @@ import { Queue } from './database/queue.js'
 const database = await createDatabase()
 
 const { MODEL_RUNS, MODEL_SEED, MODEL_PATH, MODEL_REPLAY_PATH } = process.env
-const runs = Number(MODEL_RUNS ?? 200)
+const runs = Number(MODEL_RUNS ?? 100)
 const seed = MODEL_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(MODEL_SEED)
 
 it(`does what the model does: seed ${seed}, ${runs} runs`, { timeout: 120_000 + runs * 1_000 }, async () => {

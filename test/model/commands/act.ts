@@ -8,35 +8,45 @@ import type { Play } from './play.js'
 /** What a session asks, of the tasks and runs that there are when it comes to it; undefined: there is nothing to ask. */
 export type Choose = (world: World) => Call | undefined
 
+/** One session asks something, or time passes. */
+export type Part = readonly [session: number, choose: Choose] | { readonly passMs: number }
+
 /** Some sessions ask something, one after the other; what isn't possible after the first is left out. */
 export class Act implements AsyncCommand<Play, Play> {
   readonly #name: string
-  readonly #asks: readonly (readonly [session: number, choose: Choose])[]
+  readonly #first: readonly [session: number, choose: Choose]
+  readonly #others: readonly Part[]
 
-  constructor(name: string, ...asks: readonly (readonly [session: number, choose: Choose])[]) {
+  constructor(name: string, first: readonly [session: number, choose: Choose], ...others: readonly Part[]) {
     this.#name = name
-    this.#asks = asks
+    this.#first = first
+    this.#others = others
   }
 
   check({ trial }: Play): boolean {
-    const [first] = this.#asks
-    const call = first?.[1](trial.world)
-    return first !== undefined && call !== undefined && isPossible(trial.world, first[0], call)
+    const [session, choose] = this.#first
+    const call = choose(trial.world)
+    return call !== undefined && isPossible(trial.world, session, call)
   }
 
-  async run({ trial, sleeper }: Play): Promise<void> {
-    for (const [session, choose] of this.#asks) {
-      const call = choose(trial.world)
-      if (call === undefined || !isPossible(trial.world, session, call)) continue
-      const { heard } = await trial.perform(session, call)
-      sleeper.hear(heard)
-      sleeper.check(trial.world)
+  async run(play: Play): Promise<void> {
+    for (const part of [this.#first, ...this.#others]) {
+      if ('passMs' in part) await play.trial.pass(part.passMs)
+      else await ask(play, ...part)
     }
   }
 
   toString(): string {
-    return `${sessionName(this.#asks[0]?.[0] ?? 0)}: ${this.#name}`
+    return `${sessionName(this.#first[0])}: ${this.#name}`
   }
+}
+
+async function ask({ trial, sleeper }: Play, session: number, choose: Choose): Promise<void> {
+  const call = choose(trial.world)
+  if (call === undefined || !isPossible(trial.world, session, call)) return
+  const { heard } = await trial.perform(session, call)
+  sleeper.hear(heard)
+  sleeper.check(trial.world)
 }
 
 /** Time passes. */

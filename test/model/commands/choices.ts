@@ -91,7 +91,7 @@ export const CHOICES: Readonly<Record<string, { readonly weight: number; readonl
       record({
         verb: constant('acquire'),
         max: integer({ min: 1, max: 3 }),
-        worker: option(worker, { nil: null, freq: 2 }),
+        worker: option(worker, { nil: null, freq: 4 }),
         slotsEmpty: constantFrom(true, true, false),
       }),
     ),
@@ -120,7 +120,7 @@ export const CHOICES: Readonly<Record<string, { readonly weight: number; readonl
   'cancel with a token': { weight: 1, choose: ofRun((task, run) => ({ verb: 'cancel', task, run })) },
   reset: { weight: 2, choose: ofTask((task) => ({ verb: 'reset', task })) },
   rescue: { weight: 1, choose: always(constant({ verb: 'rescue' })) },
-  heartbeat: { weight: 2, choose: record({ worker, findStrays: boolean(), forgets: index }).map(heartbeat) },
+  heartbeat: { weight: 4, choose: record({ worker, findStrays: boolean(), forgets: index }).map(heartbeat) },
   'close lease': { weight: 1, choose: always(record({ verb: constant('closeLease'), worker })) },
   clean: {
     weight: 1,

@@ -70,3 +70,23 @@ function runningRun({ rows }: World, chosen: number): readonly [task: number, ru
   )
   return runs[runs.length - 1 - (chosen % Math.max(1, runs.length))]
 }
+
+/** A run whose lease has ended acts after its task was taken over. */
+export const takeover: Arbitrary<Act> = record({ session, other: session, worker: constantFrom(null, 1), outcome }).map(
+  ({ session, other, worker, outcome: [name, act] }) =>
+    new Act(
+      `acquire, a takeover, and ${name} by the run that lost its task`,
+      [session, () => ({ verb: 'acquire', max: 1, worker, slotsEmpty: false })],
+      { passMs: 60_000 },
+      [other, () => ({ verb: 'acquire', max: 3, worker: null, slotsEmpty: true })],
+      [session, (world) => lostRun(world, act)],
+    ),
+)
+
+function lostRun({ rows, runs }: World, act: (task: number, run: number) => Call): Call | undefined {
+  for (const task of rows.tasks.values()) {
+    const lost = runs.findIndex((run, at) => run.task === task.id && at + 1 !== task.run)
+    if (isRunning(task) && lost !== -1) return act(task.id, lost + 1)
+  }
+  return undefined
+}

@@ -41,7 +41,8 @@ begin
   end if;
   v_schema := (select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = v_type.table_id);
 
-  -- A producer reads no more than the id, for INSERT … RETURNING id; where tasks are unique, also by what they are (0018).
+  -- A producer reads no more than the id, for INSERT … RETURNING id; where tasks are unique, also by what they are (0018), and
+  -- then it may change what it may give: replace, postpone and advance are updates. What a run writes is none of it.
   v_grants := array['usage on schema tasks', 'usage on schema ' || v_schema, case $2
     when 'producer' then 'insert, select (id) on ' || v_table
     when 'reader' then 'select on ' || v_table
@@ -50,6 +51,13 @@ begin
     v_grants := v_grants || array(
       select pg_catalog.format('select (%s, planned_to, started_at, finished_at, failed_at, canceled, xmax) on %s',
         (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') from pg_catalog.unnest(u.columns) c), v_table)
+      from tasks.unique_rules u where u.table_id = v_type.table_id)
+      || array(
+      select pg_catalog.format('update (%s) on %s',
+        (select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ') from pg_catalog.pg_attribute a
+          where a.attrelid = v_type.table_id and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+            and (a.attname in ('planned_to', 'priority', 'trace_id', 'traceparent', 'comment', 'group_key') or not exists (
+              select from pg_catalog.pg_attribute o where o.attrelid = 'tasks.template'::pg_catalog.regclass and o.attname = a.attname and o.attnum > 0))), v_table)
       from tasks.unique_rules u where u.table_id = v_type.table_id);
   end if;
   -- An identity needs no grant; the sequence of a column made with serial does.
@@ -72,6 +80,10 @@ begin
         'unique_rules', 'groups', 'group_ends', 'group_types', 'attempts', 'batches', 'audit')
       and (c.relname <> 'audit' or $2 in ('operator', 'reader'))
       and ($2 <> 'producer' or c.relname = 'unique_rules'));
+  -- Its trigger sees to it that the callback is one that the producer may enqueue.
+  if $2 = 'producer' then
+    v_grants := v_grants || 'insert (key, callback_table, callback_columns, policy) on tasks.groups'::text;
+  end if;
   -- Readers and producers get what only looks, producers what enqueues as well, operators all that runs with their own rights.
   v_grants := v_grants || array(
     select 'execute on function ' || p.oid::pg_catalog.regprocedure
@@ -80,9 +92,9 @@ begin
       and not exists (select from tasks.types y cross join tasks.verbs() v where p.proname = v.verb || '_' || y.function_name)
       and case
         when $2 = 'worker' then true
-        when p.prosecdef then $2 = 'operator' and p.proname = 'group_is_unfinished'
+        when p.prosecdef then $2 in ('operator', 'producer') and p.proname in ('take_empty_group', 'close_group', 'registered_table')
         when $2 = 'operator' then true
-        else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval') end);
+        else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval', 'create_group', 'check_schedule_columns', 'end_group') end);
 
   foreach v_grant in array v_grants loop
     execute pg_catalog.format('grant %s to %s', v_grant, v_role);

@@ -152,8 +152,13 @@ begin
     v_columns := array(select k from pg_catalog.jsonb_object_keys(v_row) k where k <> 'planned_to' or p_delay is null order by k);
     v_plan := case when p_delay is null then '' else ', planned_to' end;
     v_set := case p_on_conflict
-      when 'replace' then coalesce((select pg_catalog.string_agg(pg_catalog.format('%I = excluded.%1$I', c), ', ') from pg_catalog.unnest(v_columns) c), 'comment = t.comment')
-        || case when p_delay is null then '' else ', planned_to = excluded.planned_to' end
+      -- Not excluded.…, for which a producer would need SELECT on the payload; the unique columns are equal.
+      when 'replace' then (
+        select pg_catalog.string_agg(a.assignment, ', ') from (
+          select pg_catalog.format('%I = (pg_catalog.jsonb_populate_record(null::%s, $1)).%1$I', c, v_table)
+          from pg_catalog.unnest(v_columns) c where c <> all (v_rule.columns)
+          union all select 'planned_to = excluded.planned_to' where p_delay is not null
+          union all select 'planned_to = t.planned_to' where p_delay is null and v_columns <@ v_rule.columns) a (assignment))
       when 'postpone' then 'planned_to = greatest(t.planned_to, excluded.planned_to)'
       when 'advance' then 'planned_to = least(t.planned_to, excluded.planned_to)' end;
     loop

@@ -85,6 +85,47 @@ $$;
 comment on function tasks.group_is_unfinished(text) is 'Whether a group has an unfinished member';
 revoke execute on function tasks.group_is_unfinished(text) from public;
 
+-- Both with their owner's rights: who creates a group, or ends its last member, needn't be able to change groups. A group with
+-- unfinished members can't be locked by them.
+create function tasks.take_empty_group(p_key text) returns tasks.groups
+language plpgsql volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_group tasks.groups;
+begin
+  if tasks.group_is_unfinished(p_key) then
+    return null;
+  end if;
+  select g.* into v_group from tasks.groups g where g.key = p_key and g.ended_at is null for update;
+  if not found or tasks.group_is_unfinished(p_key) then
+    return null;
+  end if;
+  return v_group;
+end
+$$;
+comment on function tasks.take_empty_group(text) is 'Locks a group that has not ended and has no unfinished member; NULL: there is none';
+revoke execute on function tasks.take_empty_group(text) from public;
+
+create function tasks.close_group(p_key text, p_callback_id bigint, p_error text) returns void
+language plpgsql volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (tasks.take_empty_group(p_key)).key is null then
+    return;
+  elsif p_error is not null then
+    update tasks.groups g set error = p_error where g.key = p_key;
+  else
+    update tasks.groups g set ended_at = tasks.clock(), callback_id = p_callback_id, error = null where g.key = p_key;
+  end if;
+end
+$$;
+comment on function tasks.close_group(text, bigint, text) is 'Writes the end of a group that has no unfinished member, or why its callback could not be enqueued';
+revoke execute on function tasks.close_group(text, bigint, text) from public;
+
 create function tasks.end_group(p_key text) returns void
 language plpgsql volatile
 as $$
@@ -93,8 +134,8 @@ declare
   v_columns text;
   v_id      bigint;
 begin
-  select g.* into v_group from tasks.groups g where g.key = p_key and g.ended_at is null for update;
-  if not found or tasks.group_is_unfinished(p_key) then
+  v_group := tasks.take_empty_group(p_key);
+  if v_group.key is null then
     return;
   end if;
   if v_group.policy = 'always' or v_group.failed + v_group.canceled = 0 then
@@ -113,11 +154,11 @@ begin
       when others then
         -- The member has ended all the same, and the others of its batch.
         raise warning 'the callback of group % could not be enqueued: %', p_key, sqlerrm;
-        update tasks.groups g set error = sqlerrm where g.key = p_key;
+        perform tasks.close_group(p_key, null, sqlerrm);
         return;
     end;
   end if;
-  update tasks.groups g set ended_at = tasks.clock(), callback_id = v_id, error = null where g.key = p_key;
+  perform tasks.close_group(p_key, v_id, null);
 end
 $$;
 comment on function tasks.end_group(text) is 'Ends a group if no unfinished member is left, and enqueues its callback';
@@ -203,6 +244,33 @@ comment on function tasks.end_empty_group() is 'Trigger at COMMIT: a group that 
 create constraint trigger pg_tasks_group_created after insert on tasks.groups
   deferrable initially deferred for each row execute function tasks.end_empty_group();
 
+-- The callback is enqueued with the rights of whoever ends the last member, a worker perhaps.
+create function tasks.check_callback_right() returns trigger
+language plpgsql volatile
+as $$
+begin
+  if not pg_catalog.has_any_column_privilege(new.callback_table, 'insert') then
+    raise exception using errcode = '42501', message = pg_catalog.format('create_group: %s may not enqueue tasks of %s', pg_catalog.quote_ident(current_user), tasks.quoted(new.callback_table)),
+      hint = 'Whoever creates a group needs INSERT on the table of its callback.';
+  end if;
+  return new;
+end
+$$;
+comment on function tasks.check_callback_right() is 'Trigger: who creates a group, or changes its callback, must be allowed to enqueue it';
+create trigger pg_tasks_callback_right before insert or update of callback_table, callback_columns on tasks.groups
+  for each row execute function tasks.check_callback_right();
+
+-- With its owner's rights: producers don't read the registry.
+create function tasks.registered_table(p_schema text, p_table text) returns regclass
+language sql stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select y.table_id from tasks.find_type(p_schema, p_table) y
+$$;
+comment on function tasks.registered_table(text, text) is 'The table, if it is a registered task type';
+revoke execute on function tasks.registered_table(text, text) from public;
+
 create function tasks.use_groups(schema_name text, table_name text) returns void
 language plpgsql volatile
 as $$
@@ -231,21 +299,21 @@ language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
-  v_type tasks.types := tasks.find_type($2, $3);
+  v_table regclass := tasks.registered_table($2, $3);
 begin
   if $1 is null or $1 = '' then
     perform tasks.refuse('TQ003', 'create_group: key must not be empty');
-  elsif v_type.table_id is null then
+  elsif v_table is null then
     perform tasks.refuse('TQ004', pg_catalog.format('create_group: %I.%I is not registered', $2, $3), 'Call tasks.register(schema, table).');
   elsif $5 is null or $5 not in ('always', 'all_finished') then
     perform tasks.refuse('TQ003', pg_catalog.format('create_group: policy must be always or all_finished, not %L', $5));
   end if;
-  perform tasks.check_schedule_columns(v_type.table_id, coalesce($4, '{}'));
+  perform tasks.check_schedule_columns(v_table, coalesce($4, '{}'));
   if $4 ? 'comment' then
     perform tasks.refuse('TQ003', 'create_group: columns must not name comment', 'It tells how the members ended.');
   end if;
   begin
-    insert into tasks.groups as g (key, callback_table, callback_columns, policy) values ($1, v_type.table_id, coalesce($4, '{}'), $5);
+    insert into tasks.groups as g (key, callback_table, callback_columns, policy) values ($1, v_table, coalesce($4, '{}'), $5);
   exception
     when unique_violation then
       perform tasks.refuse('TQ003', pg_catalog.format('create_group: there is a group %L already', $1), 'A key is used once.');

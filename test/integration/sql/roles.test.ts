@@ -71,9 +71,9 @@ describe('a producer', () => {
     await listener.end()
   })
 
-  it('enqueues where tasks are unique, and leaves what is there', async () => {
+  it('enqueues where tasks are unique, and leaves, replaces, postpones or advances what is there', async () => {
     await owner.query(
-      'create table app.single (like tasks.template including defaults including identity including indexes, recipient text)',
+      'create table app.single (like tasks.template including defaults including identity including indexes, recipient text, body text, double text generated always as (body || body) stored)',
     )
     await owner.query("select tasks.register('app', 'single'), tasks.unique_while('app', 'single', '{recipient}')")
     await owner.query("select tasks.grant_to($1, 'producer', 'app', 'single')", [roles.producer.name])
@@ -81,12 +81,77 @@ describe('a producer', () => {
       "select outcome from tasks.enqueue('app.single', '[{\"recipient\": \"a@example.com\"}]', 'ignore')"
     expect(await scalarOf(clients.producer, enqueueOne)).toBe('enqueued')
     expect(await scalarOf(clients.producer, enqueueOne)).toBe('ignored')
+    const row = '[{"recipient": "a@example.com", "body": "second", "priority": 2, "comment": "changed"}]'
+    for (const [mode, outcome] of [
+      ['replace', 'replaced'],
+      ['postpone', 'postponed'],
+      ['advance', 'advanced'],
+    ]) {
+      for (const delay of [null, '1 hour'])
+        expect(
+          await scalarOf(clients.producer, "select outcome from tasks.enqueue('app.single', $1, $2, $3)", [
+            row,
+            mode,
+            delay,
+          ]),
+        ).toBe(outcome)
+    }
+    expect(await rowsOf(owner, 'select recipient, body, double, priority, comment from app.single')).toEqual([
+      { recipient: 'a@example.com', body: 'second', double: 'secondsecond', priority: 2, comment: 'changed' },
+    ])
+    // Of what is unique alone, nothing is left to replace.
+    expect(await scalarOf(clients.producer, enqueueOne.replace('ignore', 'replace'))).toBe('replaced')
+    // It reads no payload, and writes nothing of what a run writes.
     await mayNot(
       'producer',
       'select comment from app.single',
-      "select * from tasks.enqueue('app.single', '[{\"recipient\": \"a@example.com\"}]', 'replace')",
+      'select body from app.single',
+      'update app.single set body = body',
+      ...[
+        'started_at = now()',
+        'finished_at = now()',
+        'failed_at = now()',
+        'canceled = true',
+        'execution_count = 0',
+      ].map((change) => `update app.single set ${change}`),
+      'update app.single set run_token = gen_random_uuid()',
+      'update app.single set id = default',
+      'delete from app.single',
     )
     await owner.query('drop table app.single cascade')
+  })
+
+  it('creates groups, with and without members, whose callback it may enqueue', async () => {
+    await owner.query("select tasks.use_groups('app', 'mail')")
+    const { producer } = clients
+    await owner.query('truncate app.mail')
+    await producer.query('begin')
+    await producer.query("select tasks.create_group('full', 'app', 'mail', '{\"payload\": \"all sent\"}')")
+    await producer.query("insert into app.mail (payload, group_key, planned_to) values ('one', 'full', '2020-01-01')")
+    await producer.query('commit')
+    expect(await rowsOf(owner, "select ended_at, error from tasks.groups where key = 'full'")).toEqual([
+      { ended_at: null, error: null },
+    ])
+    const [run] = await rowsOf(clients.worker, 'select id from tasks.acquire_app_mail(1)')
+    await clients.worker.query('select tasks.finish_app_mail($1)', [run?.id])
+    expect(await rowsOf(owner, "select payload, comment from app.mail where payload = 'all sent'")).toEqual([
+      { payload: 'all sent', comment: 'group full: 1 finished, 0 failed, 0 canceled' },
+    ])
+    await producer.query("select tasks.create_group('empty', 'app', 'mail', '{\"payload\": \"nothing to do\"}')")
+    expect(await scalarOf(owner, "select callback_id is not null from tasks.groups where key = 'empty'")).toBe(true)
+    expect(await scalarOf(owner, "select count(*) from app.mail where payload = 'nothing to do'")).toBe('1')
+    // Neither may it have others enqueue what it may not, nor look at groups or change them.
+    await mayNot(
+      'producer',
+      "select tasks.create_group('foreign', 'tasks', 'other')",
+      "insert into tasks.groups (key, callback_table) values ('foreign', 'tasks.other')",
+      "update tasks.groups set callback_table = 'tasks.other'",
+      'update tasks.groups set ended_at = now()',
+      'select * from tasks.groups',
+      'delete from tasks.groups',
+      "select tasks.use_groups('app', 'mail')",
+    )
+    await owner.query('truncate app.mail, tasks.groups')
   })
 
   it('reads, changes, deletes and runs nothing', async () => {

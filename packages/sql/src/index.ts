@@ -50,6 +50,10 @@ export { type CheckResult, type Finding, SEVERITIES, type Severity, worst } from
 export { type MissingColumns, missingColumns } from './doctor/missing-columns.js'
 export { type NotifiedSession, probeListening } from './doctor/probe-listening.js'
 export { probePooler } from './doctor/probe-pooler.js'
+export { type CopiedTable, copyIn, copyOut, emptyTable } from './dump/copied-tables.js'
+export { type DumpPlan, dumpPlan } from './dump/dump-plan.js'
+export { inOneSnapshot } from './dump/in-one-snapshot.js'
+export { OWN_TABLES } from './dump/own-tables.js'
 export { PgTasksSqlError, SQL_ERROR_CODES, type SqlErrorCode } from './errors.js'
 export { inShortTransaction } from './in-short-transaction.js'
 export { type ListedTask, type ListTasksOptions, listTasks } from './inspect/list-tasks.js'
@@ -148,3 +152,12 @@ export {
 } from './tables.js'
 export type { TaskTypeName } from './task-type-name.js'
 export type { FailureReason, TaskState, TemplateRow } from './template-row.js'
+export {
+  createDatabaseFrom,
+  databaseExists,
+  dropDatabase,
+  lockName,
+  renameDatabase,
+  unlockName,
+} from './testing/databases.js'
+export { installTestClock, moveTestClock, readTestClock, removeTestClock } from './testing/test-clock.js'

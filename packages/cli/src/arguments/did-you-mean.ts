@@ -3,7 +3,9 @@ export function didYouMean(written: string, names: readonly string[]): string | 
   const near = names.map((name) => ({ name, edits: distance(written, name) })).sort((a, b) => a.edits - b.edits)
   const [nearest] = near
   if (nearest === undefined) return undefined
-  return nearest.edits <= Math.max(1, Math.floor(written.length / 3)) ? nearest.name : undefined
+  return nearest.edits <= (written.length < 4 ? 1 : Math.max(2, Math.floor(written.length / 3)))
+    ? nearest.name
+    : undefined
 }
 
 function distance(a: string, b: string): number {

@@ -1,6 +1,11 @@
 import { Command } from 'commander'
 import { withExamples } from '../arguments/add-options.js'
-import { chooseDatabase, DEFAULT_DIRECTORY } from '../connection/choose-database.js'
+import {
+  chooseDatabase,
+  type DatabaseOptions,
+  DEFAULT_DIRECTORY,
+  embeddedDirectory,
+} from '../connection/choose-database.js'
 import { readConfigFile } from '../connection/config-file.js'
 import { Output } from '../output/output.js'
 
@@ -24,6 +29,14 @@ export async function serverDirectory(options: ServerOptions): Promise<string> {
   const { embedded } = await readConfigFile(options.config)
   if (options.embedded !== undefined && options.embedded !== '') return options.embedded
   return typeof embedded === 'string' ? embedded : DEFAULT_DIRECTORY
+}
+
+/** The options as they are, if they name a database; else the usual embedded one. */
+export async function orEmbedded<Options extends DatabaseOptions>(options: Options): Promise<Options> {
+  const config = await readConfigFile(options.config)
+  const elsewhere = options.databaseUrl ?? process.env.DATABASE_URL ?? config.databaseUrl
+  if (elsewhere !== undefined || embeddedDirectory(options, config) !== undefined) return options
+  return { ...options, embedded: '' }
 }
 
 /** `pg-tasks dev url` */

@@ -2,7 +2,7 @@ import { migrate } from '@pg-tasks/sql'
 import { Command } from 'commander'
 import { withDatabaseOptions, withExamples } from '../arguments/add-options.js'
 import { collect, parseInteger } from '../arguments/parse-arguments.js'
-import { chooseDatabase, type DatabaseOptions, embeddedDirectory } from '../connection/choose-database.js'
+import { chooseDatabase, type DatabaseOptions } from '../connection/choose-database.js'
 import { readConfigFile } from '../connection/config-file.js'
 import { newClient } from '../connection/with-client.js'
 import { INSTALL_DASHBOARD, openDashboardIfInstalled } from '../dashboard/open-dashboard.js'
@@ -10,7 +10,8 @@ import { runSqlFiles } from '../init/run-sql-files.js'
 import { say } from '../output/output.js'
 import { runWorkers } from '../worker/run-workers.js'
 import { modulesOf, type WorkerCommandOptions, withWorkerOptions } from '../worker/worker-options.js'
-import { devStopCommand, devUrlCommand } from './dev-server.js'
+import { devBackupCommand, devRestoreCommand, devUpgradeCommand } from './dev-backup.js'
+import { devStopCommand, devUrlCommand, orEmbedded } from './dev-server.js'
 
 interface DevOptions extends DatabaseOptions, WorkerCommandOptions {
   readonly sql?: readonly string[]
@@ -38,19 +39,20 @@ export function devCommand(): Command {
   ).action(dev)
   return withExamples(withDatabaseOptions(command), [
     'pg-tasks dev tasks/say-hello.ts --sql tasks/say-hello.sql --watch',
+    'pg-tasks dev backup backups/monday',
     'pg-tasks dev stop',
   ])
     .addCommand(devUrlCommand())
     .addCommand(devStopCommand())
+    .addCommand(devBackupCommand())
+    .addCommand(devRestoreCommand())
+    .addCommand(devUpgradeCommand())
 }
 
 async function dev(named: string[], options: DevOptions): Promise<void> {
   const config = await readConfigFile(options.config)
   const modules = modulesOf(named, config)
-  const elsewhere = options.databaseUrl ?? process.env.DATABASE_URL ?? config.databaseUrl
-  const usual =
-    elsewhere === undefined && options.embedded === undefined && embeddedDirectory(options, config) === undefined
-  const database = await chooseDatabase(usual ? { ...options, embedded: '' } : options)
+  const database = await chooseDatabase(await orEmbedded(options))
   const { embedded, url } = database
   let dashboard: Awaited<ReturnType<typeof openDashboardIfInstalled>>
   try {

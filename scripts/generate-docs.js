@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { start } from '@pg-tasks/embedded'
 import { migrate } from '@pg-tasks/sql'
 import pg from 'pg'
+import { cliSection } from './generate-docs/cli-section.js'
 import { sqlSection } from './generate-docs/sql-section.js'
 import { typescriptSection } from './generate-docs/typescript-section.js'
 
@@ -51,13 +52,16 @@ async function filled(text, client) {
   let result = text
   for (const [section, begin, what, end] of text.matchAll(SECTION)) {
     const [kind, ...words] = what.split(' ')
-    const made =
-      kind === 'interface' || kind === 'events'
-        ? typescriptSection(ROOT, kind, ...words)
-        : await sqlSection(client, kind, ...words)
+    const made = await sectionOf(client, kind, ...words)
     result = result.replace(section, () => `${begin}\n${made}\n\n${end}`)
   }
   return result
+}
+
+async function sectionOf(client, kind, ...words) {
+  if (kind === 'cli') return cliSection(...words)
+  if (kind === 'interface' || kind === 'events') return typescriptSection(ROOT, kind, ...words)
+  return sqlSection(client, kind, ...words)
 }
 
 async function withDatabase(work) {

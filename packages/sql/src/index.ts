@@ -152,3 +152,12 @@ export {
 } from './tables.js'
 export type { TaskTypeName } from './task-type-name.js'
 export type { FailureReason, TaskState, TemplateRow } from './template-row.js'
+export {
+  createDatabaseFrom,
+  databaseExists,
+  dropDatabase,
+  lockName,
+  renameDatabase,
+  unlockName,
+} from './testing/databases.js'
+export { installTestClock, moveTestClock, readTestClock, removeTestClock } from './testing/test-clock.js'

@@ -1,4 +1,12 @@
-import { beginStep, type Connection, markStep, type Run, type TypeDescription, toQueryable } from '@pg-tasks/sql'
+import {
+  beginStep,
+  type Connection,
+  markStep,
+  type Queryable,
+  type Run,
+  type TypeDescription,
+  toQueryable,
+} from '@pg-tasks/sql'
 import { backoffDelay } from '../backoff/backoff.js'
 import { TaskInUseError, TaskNotFoundError, TaskNotRunningError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
@@ -33,13 +41,16 @@ export interface SteppingRun extends Run {
   readonly settled: SettledByHandler | undefined
 }
 
+/** What steps need of their worker. */
+export type StepsContext = Pick<TypeContext, 'logger' | 'failures'> & { readonly settling: Queryable }
+
 /** Does steps of the runs of one type, and marks them. */
 export class Steps {
-  readonly #context: TypeContext
+  readonly #context: StepsContext
   readonly #type: () => TypeDescription
   readonly #underWay = new WeakMap<SteppingRun, Set<string>>()
 
-  constructor(context: TypeContext, type: () => TypeDescription) {
+  constructor(context: StepsContext, type: () => TypeDescription) {
     this.#context = context
     this.#type = type
   }

@@ -2,6 +2,7 @@ import { inTransaction } from '@pg-tasks/client'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startProxy } from '../support/proxy.js'
 import { createDatabase } from '../support/test-database.js'
 
 const database = await createDatabase({ migrations: false })
@@ -40,6 +41,24 @@ describe('a transaction whose connection is lost', () => {
       await expect(failed).rejects.toBe(own)
     }
     await expectUsable()
+  })
+
+  it('is not used again either where the rollback gets no answer', async () => {
+    const proxy = await startProxy(database.url)
+    const slow = new Pool({ connectionString: proxy.url, max: 1, query_timeout: 300 })
+    slow.on('error', () => {})
+    const own = new Error('the error of the work')
+    const failed = inTransaction(slow, async (tx) => {
+      await tx.query('select 1')
+      await proxy.hold()
+      throw own
+    })
+    await expect(failed).rejects.toBe(own)
+    expect(slow.totalCount).toBe(0)
+    await proxy.pass()
+    expect((await slow.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    await slow.end()
+    await proxy.close()
   })
 
   it('fails where it is not noticed before COMMIT', async () => {

@@ -1,7 +1,7 @@
 import { type Arbitrary, type AsyncCommand, commands, constant, constantFrom, record } from 'fast-check'
 import { Act, Pass, SleeperStep } from './act.js'
 import { CHOICES } from './choices.js'
-import { meeting, takeover, unknownCommit } from './meetings.js'
+import { meeting, suspicion, takeover, unknownCommit } from './meetings.js'
 import { type Play, SESSIONS } from './play.js'
 
 type Commands = Iterable<AsyncCommand<Play, Play>>
@@ -24,6 +24,7 @@ export function modelCommands(maxCommands: number, replayPath?: string): Arbitra
     [
       ...acts,
       unknownCommit,
+      ...repeated(2, suspicion),
       ...repeated(3, takeover),
       ...repeated(6, meeting),
       ...repeated(4, pass),

@@ -83,6 +83,21 @@ export const takeover: Arbitrary<Act> = record({ session, other: session, worker
     ),
 )
 
+/** What is due is lost twice, so that it is under suspicion; then somebody comes for more than one. */
+export const suspicion: Arbitrary<Act> = record({ session, other: session }).map(({ session, other }) => {
+  const acquire: Choose = () => ({ verb: 'acquire', max: 3, worker: null, slotsEmpty: true })
+  return new Act(
+    'tasks are lost twice',
+    [session, acquire],
+    { passMs: 60_000 },
+    [other, acquire],
+    { passMs: 60_000 },
+    [session, () => ({ verb: 'rescue' })],
+    { passMs: 1_000 },
+    [other, acquire],
+  )
+})
+
 function lostRun({ rows, runs }: World, act: (task: number, run: number) => Call): Call | undefined {
   for (const task of rows.tasks.values()) {
     const lost = runs.findIndex((run, at) => run.task === task.id && at + 1 !== task.run)

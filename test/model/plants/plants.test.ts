@@ -4,7 +4,7 @@ import { ALL_SESSIONS, checkModel } from '../check-model.js'
 import { Queue } from '../database/queue.js'
 import { PLANTS } from './plants.js'
 
-const MOST_RUNS = 40
+const MOST_RUNS = 80
 
 describe('The model', () => {
   it.each(PLANTS)('finds that $name', { timeout: 300_000 }, async ({ plant, seed, shows }) => {

@@ -15,7 +15,7 @@ const RUNNING = 'tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.ca
 const FENCE = 'and ($4 is null or t.run_token = $4)'
 
 export const PLANTS: readonly Plant[] = [
-  plant(1, 'finish ignores the token', /finish/, '^finish_tasks_', FENCE, ''),
+  plant(1, 'finish ignores the token', /finish|waits/, '^finish_tasks_', FENCE, ''),
   plant(
     1,
     'finish accepts its own token twice',

@@ -117,7 +117,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['packages/client/src/**/*.ts', 'packages/dashboard/**/*.{ts,tsx}'],
+    files: ['packages/client/src/**/*.ts', 'packages/cli/src/**/*.ts', 'packages/dashboard/**/*.{ts,tsx}'],
     ignores: ['**/*.test.ts'],
     rules: {
       'no-restricted-syntax': [

@@ -1,5 +1,5 @@
 /** `send_invoice` → `SendInvoice` */
-export function pascalCase(name: string): string {
+function pascalCase(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
   const joined = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
   return /^\p{L}/u.test(joined) ? joined : `T${joined}`

@@ -13,7 +13,8 @@ export default defineConfig({
       ? { include: ['test/**/*.slow.test.ts'] }
       : {
           include: ['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/*.slow.test.ts'],
+          // Those of the dashboard need a browser: npm run test:dashboard
+          exclude: [...configDefaults.exclude, '**/*.slow.test.ts', 'test/dashboard/**'],
         }),
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/file-teardown.ts',

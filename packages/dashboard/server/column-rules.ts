@@ -1,10 +1,27 @@
-import type { TaskColumn } from '@pg-tasks/sql'
+import { MASKED, type TaskColumn } from '@pg-tasks/sql'
 import type { ColumnRule, ResolvedDashboardOptions } from './dashboard-options.js'
 
 /** A column as the page may know it. */
 export interface ShownColumn extends TaskColumn {
   /** Whether only is shown if there is a value. */
   readonly masked: boolean
+}
+
+/** An error of a schedule without the values of columns that may not be shown: the database quotes what it refuses. */
+export function shownError(
+  rules: Rules,
+  schema: string,
+  table: string,
+  values: Readonly<Record<string, unknown>>,
+  error: string | null,
+): string | null {
+  let shown = error
+  for (const [column, value] of Object.entries(values)) {
+    const secret = typeof value === 'object' ? JSON.stringify(value) : String(value)
+    if (secret !== '' && ruleOf(rules, schema, table, column) !== undefined)
+      shown = shown?.replaceAll(secret, MASKED) ?? null
+  }
+  return shown
 }
 
 type Rules = ResolvedDashboardOptions['columns']
@@ -42,7 +59,7 @@ export function shownValues(
   const shown = Object.entries(values).flatMap(([column, value]) => {
     const rule = ruleOf(rules, schema, table, column)
     if (rule === 'hide') return []
-    return [[column, rule === 'mask' && value !== null ? '•••' : value] as const]
+    return [[column, rule === 'mask' && value !== null ? MASKED : value] as const]
   })
   return Object.fromEntries(shown)
 }

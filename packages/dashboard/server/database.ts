@@ -20,6 +20,7 @@ export interface Stopwatch {
 export class Database {
   readonly #pool: PoolLike
   readonly #own: Pool | undefined
+  #ending: Promise<void> | undefined
   readonly #lockTimeoutMs: number
   readonly #logger: Logger | undefined
 
@@ -82,7 +83,8 @@ export class Database {
 
   /** Ends the connections made here. */
   async close(): Promise<void> {
-    await this.#own?.end()
+    this.#ending ??= this.#own?.end()
+    await this.#ending
   }
 
   async #withSession<Value>(work: (session: Queryable) => Promise<Value>, stopwatch?: Stopwatch): Promise<Value> {

@@ -1,7 +1,14 @@
-import { type Queryable, type TaskColumn, type TypeOverview, taskColumns, typeOverviews } from '@pg-tasks/sql'
+import {
+  type Queryable,
+  type TaskColumn,
+  type TaskSelectionOptions,
+  type TypeOverview,
+  taskColumns,
+  typeOverviews,
+} from '@pg-tasks/sql'
 import { type ShownColumn, shownColumns } from './column-rules.js'
 import { DashboardRefusal } from './problem.js'
-import type { DashboardContext, Services } from './services.js'
+import { badRequest, type DashboardContext, type Services } from './services.js'
 
 /** A type with the columns that may be shown. */
 export interface ShownType {
@@ -41,5 +48,14 @@ export async function shownType(
     show: usable.map((column) => column.name),
     mask: columns.filter((column) => column.masked).map((column) => column.name),
     usable,
+  }
+}
+
+/** A hidden or masked column is as if it weren't there: an order or a filter by it would tell its values. */
+export function refuseUnusable({ order, filters = [] }: TaskSelectionOptions, usable: readonly TaskColumn[]): void {
+  const used = [...(order === undefined ? [] : [order.column]), ...filters.map((filter) => filter.column)]
+  for (const column of used) {
+    if (!usable.some(({ name }) => name === column))
+      throw badRequest(`There is no column ${column} to filter or sort by.`)
   }
 }

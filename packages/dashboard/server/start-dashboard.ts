@@ -58,7 +58,7 @@ export async function startDashboard(options: StartDashboardOptions): Promise<Ru
   return {
     url: `http://${host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host}:${bound}${resolved.basePath}/`,
     async close() {
-      const closed = once(server, 'close')
+      const closed = server.listening ? once(server, 'close') : undefined
       server.close()
       await dashboard.close()
       server.closeAllConnections()

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, extname, join, normalize, sep } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -7,6 +7,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
+
+/** One file, of this folder or of that with the assets; nothing leads elsewhere. */
+const PLAIN = /^(assets\/)?[\w-][\w.-]*$/
 
 /** Where vite has put the pages; from the sources, beside them. */
 const FOLDER =
@@ -16,11 +19,10 @@ const FOLDER =
 
 /** A built file; undefined if there is none of this name. */
 export async function webFile(path: string): Promise<Response | undefined> {
-  const file = normalize(join(FOLDER, path))
-  const type = TYPES[extname(file)]
-  if (!file.startsWith(`${FOLDER}${sep}`) || type === undefined) return undefined
+  const type = TYPES[extname(path)]
+  if (type === undefined || !PLAIN.test(path)) return undefined
   try {
-    const content = await readFile(file)
+    const content = await readFile(join(FOLDER, path))
     // Names carry a digest of their content, so they may be kept for ever.
     const cache = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
     return new Response(new Uint8Array(content), { headers: { 'content-type': type, 'cache-control': cache } })

@@ -13,7 +13,7 @@ import type { DashboardUser } from '../dashboard-options.js'
 import { problemOf } from '../problem.js'
 import { selectionOf } from '../selection-of.js'
 import { badRequest, type DashboardEnv, type Services } from '../services.js'
-import { nameOf, shownType } from '../shown-type.js'
+import { nameOf, refuseUnusable, shownType } from '../shown-type.js'
 
 /** Tasks of one transaction. */
 const PART = 500
@@ -42,6 +42,7 @@ export function bulkRoutes(services: Services): Hono<DashboardEnv> {
       await database.look(async (connection) => {
         const { type, usable } = await shownType(services, connection, nameOf(context))
         const selection = selectionOf(new URL(context.req.url).searchParams)
+        refuseUnusable(selection, usable)
         const { state, filters = [] } = selection
         if (filters.length === 0 && state !== undefined) {
           return (await countTasks(connection, type, type.keyColumns !== null)).states[state]
@@ -99,6 +100,7 @@ async function* bulk(
     do {
       const part = await services.database.look(async (connection) => {
         const { type, usable } = await shownType(services, connection, name)
+        refuseUnusable(selection, usable)
         return selectIds(connection, type, usable, { ...selection, after, limit: PART })
       })
       const ids = part.ids.filter((id) => !seen.has(id))

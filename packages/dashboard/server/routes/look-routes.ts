@@ -15,7 +15,8 @@ import { Hono } from 'hono'
 import { DashboardRefusal } from '../problem.js'
 import { cursorOf, selectionOf } from '../selection-of.js'
 import { badRequest, type DashboardEnv, type Services } from '../services.js'
-import { nameOf, shownType } from '../shown-type.js'
+import { shownFindings } from '../shown-findings.js'
+import { nameOf, refuseUnusable, shownType } from '../shown-type.js'
 import { RANGES } from '../type-figures.js'
 
 const PAGE = 50
@@ -56,8 +57,7 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
         const { type, show, mask, usable, columns } = await shownType(services, connection, nameOf(context))
         const query = new URL(context.req.url).searchParams
         const selection = selectionOf(query)
-        refuseUnusable(selection.order?.column, usable)
-        for (const filter of selection.filters ?? []) refuseUnusable(filter.column, usable)
+        refuseUnusable(selection, usable)
         return browseTasks(connection, type, columns, { ...selection, show, mask, after: cursorOf(query), limit: PAGE })
       }, context.get('stopwatch')),
     ),
@@ -102,7 +102,12 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
 
   // The doctor opens no transaction and wants none.
   routes.get('/health', async (context) =>
-    context.json({ checks: await database.ask((connection) => diagnose(connection), context.get('stopwatch')) }),
+    context.json({
+      checks: shownFindings(
+        options.columns,
+        await database.ask((connection) => diagnose(connection), context.get('stopwatch')),
+      ),
+    }),
   )
 
   routes.get('/audit', async (context) =>
@@ -114,11 +119,4 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
     ),
   )
   return routes
-}
-
-/** A hidden or masked column is as if it weren't there: an order or a filter by it would tell its values. */
-function refuseUnusable(column: string | undefined, usable: ReadonlyArray<{ readonly name: string }>): void {
-  if (column !== undefined && !usable.some(({ name }) => name === column)) {
-    throw badRequest(`There is no column ${column} to filter or sort by.`)
-  }
 }

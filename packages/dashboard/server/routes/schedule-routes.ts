@@ -13,7 +13,7 @@ import {
 } from '@pg-tasks/client'
 import { listOccurrences, type Queryable, readClock, type StoredSchedule } from '@pg-tasks/sql'
 import { Hono } from 'hono'
-import { ruleOf, shownValues } from '../column-rules.js'
+import { ruleOf, shownError, shownValues } from '../column-rules.js'
 import { DashboardRefusal } from '../problem.js'
 import {
   badRequest,
@@ -39,6 +39,7 @@ export function scheduleRoutes(services: Services): Hono<DashboardEnv> {
   const shown = (stored: StoredSchedule): StoredSchedule => ({
     ...stored,
     columns: shownValues(options.columns, stored.schema, stored.table, stored.columns),
+    lastError: shownError(options.columns, stored.schema, stored.table, stored.columns, stored.lastError),
   })
 
   routes.get('/schedules', async (context) =>

@@ -53,18 +53,17 @@ function readPage(path: string): readonly Page[] {
 
 function blocksOf(text: string): readonly Block[] {
   const blocks: Block[] = []
-  let open:
-    | { readonly fence: string; readonly language: string; readonly line: number; readonly lines: string[] }
-    | undefined
+  let open: { indent: number; fence: string; language: string; line: number; lines: string[] } | undefined
   for (const [index, line] of text.split('\n').entries()) {
-    const fence = /^\s*(`{3,})(\S*)/.exec(line)
+    const [all, indentation = '', fence = '', language = ''] = /^(\s*)(`{3,})(\S*)/.exec(line) ?? []
     if (open === undefined) {
-      if (fence !== null) open = { fence: fence[1] ?? '', language: fence[2] ?? '', line: index + 2, lines: [] }
-    } else if (fence !== null && (fence[1] ?? '').length >= open.fence.length && fence[2] === '') {
+      if (all !== undefined) open = { indent: indentation.length, fence, language, line: index + 2, lines: [] }
+    } else if (all !== undefined && fence.length >= open.fence.length && language === '') {
       blocks.push({ language: open.language, content: `${open.lines.join('\n')}\n`, line: open.line })
       open = undefined
     } else {
-      open.lines.push(line)
+      // In a list, blocks are indented as a whole.
+      open.lines.push(line.slice(0, open.indent).trim() === '' ? line.slice(open.indent) : line)
     }
   }
   if (open !== undefined) throw new Error(`The block that begins at line ${open.line} never ends`)

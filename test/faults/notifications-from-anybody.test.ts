@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { startWorker, taskOf, workersAsleep } from '../integration/worker/start-worker.js'
 import { createTaskType } from '../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../support/test-database.js'
+import { waitFor } from '../support/wait-for.js'
 
 let database: TestDatabase
 
@@ -16,7 +17,10 @@ it('anybody may notify: the name of a type or nothing wakes, and no other payloa
   const client = await database.client()
   let tasks = 0
   for (const wake of [`notify pg_tasks, 'tasks.noisy'`, 'notify pg_tasks']) {
+    // With its lease goes the last reason to look by itself.
+    await waitFor(async () => (await database.pool.query('select from tasks.leases')).rowCount === 0)
     await workersAsleep(database.pool, 'noisy')
+    await waitFor(() => recorded.worker.health().types[0]?.asleep)
     await client.query('set session_replication_role = replica')
     await client.query('insert into tasks.noisy default values')
     for (const payload of ['{"x":1}', '{"x":', '123', '"tasks.noisy', 'not a.real.name', 'tasks.', '.', '\u{1F600}']) {

@@ -60,7 +60,7 @@ async function filled(text, client) {
 
 async function sectionOf(client, kind, ...words) {
   if (kind === 'cli') return cliSection(...words)
-  if (kind === 'interface' || kind === 'events') return typescriptSection(ROOT, kind, ...words)
+  if (['interface', 'events', 'fields'].includes(kind)) return typescriptSection(ROOT, kind, ...words)
   return sqlSection(client, kind, ...words)
 }
 

@@ -36,7 +36,13 @@ function commandText(command) {
   const usage = command.registeredArguments.map(argumentText).join(' ')
   parts.push(['```text', `${path} ${usage}`.trimEnd(), '```'].join('\n'))
   const { registeredArguments: args, options } = command
-  if (args.length > 0) parts.push(table(['argument', ''], args.map((one) => [code(one.name()), one.description])))
+  if (args.length > 0)
+    parts.push(
+      table(
+        ['argument', ''],
+        args.map((one) => [code(one.name()), one.description]),
+      ),
+    )
   const own = options.filter((option) => !isShared(option))
   if (own.length > 0) parts.push(optionsTable(own))
   const examples = examplesOf(command)

@@ -6,7 +6,7 @@ import { code, table } from './table.js'
 /**
  * The members of an interface, with what its TSDoc says.
  *
- * @param kind - `interface`: with type and default; `events`: with the listeners' arguments
+ * @param kind - `interface`: options, with type and default; `fields`: without default; `events`: with the listeners' arguments
  */
 export function typescriptSection(root, kind, name, file) {
   const path = join(root, file)
@@ -20,6 +20,16 @@ export function typescriptSection(root, kind, name, file) {
     return table(
       ['event', 'arguments', 'when'],
       members.map((member) => [code(member.name.text), argumentsOf(member), textOf(member)]),
+    )
+  }
+  if (kind === 'fields') {
+    return table(
+      ['field', 'type', ''],
+      members.map((member) => [
+        code(member.name.text),
+        code(member.type.getText().replaceAll('readonly ', '')),
+        textOf(member),
+      ]),
     )
   }
   return table(

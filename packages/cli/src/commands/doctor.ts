@@ -8,6 +8,7 @@ import { newClient, withClient } from '../connection/with-client.js'
 import { EXIT_CODES } from '../exit-codes.js'
 import { Output } from '../output/output.js'
 import type { Painter } from '../output/painter.js'
+import { wrap } from '../output/wrap.js'
 import { expectedColumns } from '../worker/expected-columns.js'
 
 interface DoctorCommandOptions extends DatabaseOptions {
@@ -74,15 +75,21 @@ function reportText(results: readonly CheckResult[], quiet: boolean, paint: Pain
   for (const { title, severity, findings } of results) {
     if (quiet && severity === 'ok') continue
     lines.push(`${MARKS[severity](paint)} ${severity === 'ok' ? title : paint.bold(title)}`)
-    for (const finding of findings) {
-      lines.push(
-        `    ${finding.problem}`,
-        ...finding.remedy.split('\n').map((line) => `    ${paint.cyan('→')} ${line}`),
-      )
+    for (const { problem, remedy } of findings) {
+      lines.push(...indented(problem, '    ', '    '), ...indented(remedy, `    ${paint.cyan('→')} `, '      '))
     }
   }
   if (lines.length > 0) lines.push('')
   return `${[...lines, summary(results, paint)].join('\n')}\n`
+}
+
+/** Broken between words where somebody reads it; whole lines in a pipe. */
+function indented(text: string, first: string, others: string): string[] {
+  const width = process.stdout.isTTY ? (process.stdout.columns ?? 100) - others.length : Number.POSITIVE_INFINITY
+  return text
+    .split('\n')
+    .flatMap((line) => wrap(line, width))
+    .map((line, at) => (at === 0 ? first : others) + line)
 }
 
 const MARKS: Readonly<Record<Severity, (paint: Painter) => string>> = {

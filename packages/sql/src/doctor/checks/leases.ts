@@ -1,4 +1,5 @@
 import type { Check } from '../check.js'
+import { inWords } from '../in-words.js'
 
 interface LeaseRow {
   readonly tasks: number
@@ -31,7 +32,7 @@ export const leasesCheck: Check = {
       findings.push({
         severity: 'warning' as const,
         subject: name,
-        problem: `${tasks} running tasks of ${name} have lost their worker, the first ${Math.round(overMs / 1000)} s ago.`,
+        problem: `${tasks} running tasks of ${name} have lost their worker, the first ${inWords(overMs)} ago.`,
         remedy: `Start a worker of this type: it brings them back. Or by hand: select tasks.${functionOf('rescue', types, tableId)}();`,
         details: { tasks, overMs },
       })

@@ -1,4 +1,5 @@
 import type { Check } from '../check.js'
+import { inWords } from '../in-words.js'
 
 interface OverdueRow {
   readonly lateMs: number | null
@@ -28,7 +29,7 @@ export const overdueCheck: Check = {
       )
       const { lateMs, workers } = rows[0] as OverdueRow
       if (lateMs === null || lateMs < options.overdueMs) continue
-      const late = `${Math.round(lateMs / 1000)} s`
+      const late = inWords(lateMs)
       findings.push({
         severity: workers === 0 ? ('critical' as const) : ('warning' as const),
         subject: name,

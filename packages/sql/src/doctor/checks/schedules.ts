@@ -1,5 +1,6 @@
 import type { Check } from '../check.js'
 import type { Finding } from '../finding.js'
+import { inWords } from '../in-words.js'
 
 /** A scheduler looks at once; later than this, none runs. */
 const LATE_MS = 60_000
@@ -44,7 +45,7 @@ function findingsOf({ key, error, paused, lateMs }: ScheduleRow): Finding[] {
     {
       severity: 'warning',
       subject: key,
-      problem: `The schedule ${key} is due for ${Math.round(lateMs / 1000)} s, and no worker looks at it.`,
+      problem: `The schedule ${key} is due for ${inWords(lateMs)}, and no worker looks at it.`,
       remedy: 'Start a worker; any one runs the scheduler.',
       details: { lateMs },
     },

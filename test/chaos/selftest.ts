@@ -2,6 +2,7 @@ import { planFaults } from './faults/plan-faults.js'
 import { acquireNeverSweeps } from './plants/acquire-never-sweeps.js'
 import { finishAcceptsTokenTwice } from './plants/finish-accepts-token-twice.js'
 import { finishIgnoresToken } from './plants/finish-ignores-token.js'
+import { groupEndsAtFirstEnd } from './plants/group-ends-at-first-end.js'
 import { keysLetAllThrough } from './plants/keys-let-all-through.js'
 import { limitCountsNothing } from './plants/limit-counts-nothing.js'
 import { marksAreNotKept } from './plants/marks-are-not-kept.js'
@@ -9,6 +10,7 @@ import type { Plant } from './plants/plant.js'
 import { releaseStrands } from './plants/release-strands.js'
 import { rescueIgnoresLeases } from './plants/rescue-ignores-leases.js'
 import { sleepWithoutSecondLook } from './plants/sleep-without-second-look.js'
+import { uniqueIsNotKept } from './plants/unique-is-not-kept.js'
 import { Random } from './random.js'
 import { counts, describeViolations } from './report.js'
 import { forget, runChaos } from './run-chaos.js'
@@ -24,6 +26,8 @@ const PLANTS: readonly Plant[] = [
   marksAreNotKept,
   limitCountsNothing,
   keysLetAllThrough,
+  uniqueIsNotKept,
+  groupEndsAtFirstEnd,
 ]
 
 const SEED = 'selftest'

@@ -3,6 +3,7 @@ import { effectsAreExactlyOnce } from './effects-are-exactly-once.js'
 import type { Evidence, Violation } from './evidence.js'
 import { executionsAreCounted } from './executions-are-counted.js'
 import { faultsWork } from './faults-work.js'
+import { groupsEndOnce } from './groups-end-once.js'
 import { heapStaysFlat } from './heap-stays-flat.js'
 import { leasesAreKept } from './leases-are-kept.js'
 import { limitsHold } from './limits-hold.js'
@@ -16,6 +17,7 @@ import { schedulesMissNothing } from './schedules-miss-nothing.js'
 import { slotsHold } from './slots-hold.js'
 import { stepsAreDoneOnce } from './steps-are-done-once.js'
 import { tasksRunOnTime } from './tasks-run-on-time.js'
+import { uniqueHolds } from './unique-holds.js'
 
 const CHECKS: ReadonlyArray<(evidence: Evidence) => Violation[]> = [
   noTaskIsLost,
@@ -30,6 +32,8 @@ const CHECKS: ReadonlyArray<(evidence: Evidence) => Violation[]> = [
   tasksRunOnTime,
   schedulesMissNothing,
   limitsHold,
+  uniqueHolds,
+  groupsEndOnce,
   slotsHold,
   processesEndWhenAsked,
   heapStaysFlat,

@@ -13,6 +13,7 @@ const WITH_EFFECT = new Set([
   'retry_itself',
   'steps',
   'deaf',
+  'in_batch',
 ])
 
 /** Of all transactions that finish a task, one commits its work: never two, never another run's, never a finish without it. */

@@ -72,6 +72,13 @@ export interface Schedule {
   readonly lastError: string | null
 }
 
+/** A group, as it is in the end. */
+export interface Group {
+  readonly key: string
+  readonly ended: boolean
+  readonly error: string | null
+}
+
 /** What was found after the drain, before and after the workers were stopped. */
 export interface Remains {
   /** Lines that name what should not be there. */
@@ -91,6 +98,7 @@ export interface Evidence {
   readonly resets: readonly Reset[]
   readonly occurrences: readonly Occurrence[]
   readonly schedules: readonly Schedule[]
+  readonly groups: readonly Group[]
   readonly remains: Remains
 }
 

@@ -24,8 +24,10 @@ function miscounted(before: Transition, { from, to, attempt, lost }: Transition,
     return attempt > most ? `acquired as attempt ${attempt} of ${most}` : undefined
   }
   if (to === 'failed' && from === 'running' && attempt < most) return `failed after attempt ${attempt} of ${most}`
-  const released = from === 'running' && to === 'waiting' && !lost && attempt === before.attempt - 1
+  // What comes back may be absorbed by its follow-up.
+  const back = to === 'waiting' || to === 'canceled'
+  const released = from === 'running' && back && !lost && attempt === before.attempt - 1
   // A reset begins anew.
-  if (attempt === before.attempt || released || (to === 'waiting' && attempt === 0)) return undefined
+  if (attempt === before.attempt || released || (back && attempt === 0)) return undefined
   return `${from} → ${to} made ${attempt} executions of ${before.attempt}`
 }

@@ -9,7 +9,9 @@ export function nothingIsInvented(evidence: Evidence): Violation[] {
   return [...strangers(evidence), ...unclaimedRuns(evidence)]
 }
 
-function strangers({ events, transitions }: Evidence): Violation[] {
+function strangers({ events, transitions, types }: Evidence): Violation[] {
+  // What the end of a group enqueues has a check of its own.
+  const callbacks = new Set(types.map(({ callback }) => callback))
   const asked = new Set<string>()
   const rolledBack = new Set<string>()
   for (const event of events) {
@@ -20,7 +22,7 @@ function strangers({ events, transitions }: Evidence): Violation[] {
   }
   const seen = new Set<string>()
   return transitions
-    .filter(({ from, scheduleKey }) => from === null && scheduleKey === null)
+    .filter(({ from, scheduleKey, table }) => from === null && scheduleKey === null && !callbacks.has(table))
     .flatMap(({ table, taskId, ref }) => {
       const key = taskKey(table, ref ?? '')
       const problem = !asked.has(key)
@@ -35,7 +37,9 @@ function strangers({ events, transitions }: Evidence): Violation[] {
     })
 }
 
-function unclaimedRuns({ events, transitions }: Evidence): Violation[] {
+function unclaimedRuns({ events, transitions, types }: Evidence): Violation[] {
+  // Their claims are rolled back with what they did, and run again.
+  const inOne = new Set(types.filter((type) => type.oneTransaction).map(({ table }) => table))
   const claimed = new Set(
     transitions
       .filter(({ to }) => to === 'running')
@@ -45,7 +49,7 @@ function unclaimedRuns({ events, transitions }: Evidence): Violation[] {
   const started = new Set<string>()
   return events
     .filter((event) => isEvent(event, 'run_started'))
-    .filter(({ at }) => !forgotten(at))
+    .filter(({ at, table }) => !forgotten(at) && !inOne.has(table))
     .flatMap(({ table, id, token, process }) => {
       const key = `${taskKey(table, id)} ${token}`
       const problem = !claimed.has(key)

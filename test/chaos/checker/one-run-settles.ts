@@ -46,7 +46,10 @@ function forbidden({ from, to, oldToken, newToken, held }: Transition, wasReset:
       return undefined
     default:
       if (to === null) return undefined
-      if (to === 'waiting') return wasReset ? undefined : `${from}, and then waiting without a reset`
+      // Or absorbed by its follow-up at once.
+      if (to === 'waiting' || (to === 'canceled' && wasReset)) {
+        return wasReset ? undefined : `${from}, and then waiting without a reset`
+      }
       return `${from}, and then ${to}`
   }
 }

@@ -4,6 +4,7 @@ import type { ChaosType } from '../load/task-types.js'
 import {
   type Effect,
   type Evidence,
+  type Group,
   type Occurrence,
   type Remains,
   type Reset,
@@ -57,6 +58,7 @@ export async function readEvidence(client: Client, sources: EvidenceSources): Pr
       `select key, coalesce(1000 * extract(epoch from every), 3000)::float8 as "everyMs", dropped::float8 as dropped, last_error as "lastError"
        from tasks.schedules order by key`,
     ),
+    groups: await rows<Group>('select key, ended_at is not null as ended, error from tasks.groups order by key'),
   }
 }
 

@@ -1,5 +1,6 @@
 import { inTransaction } from '@pg-tasks/client'
 import type { CallOutcome } from '../history-events.js'
+import { enqueueBatch, openGroup } from './enqueue-batch.js'
 import { type Loader, pause, remember } from './loader.js'
 import { drawTask, drawType } from './new-task.js'
 import type { ChaosType } from './task-types.js'
@@ -50,19 +51,22 @@ async function enqueue(
   const batches = parts.map((size) => Array.from({ length: size }, () => drawTask(random, type, `${table} ${++refs}`)))
   const about = { table, refs: batches.flat().map(({ ref }) => ref) }
   history.write('enqueue_asked', about)
-  const ids: string[] = []
+  const made: Array<{ readonly ref: string; readonly id: string }> = []
   try {
     await inTransaction(pool, async (transaction) => {
+      const group = await openGroup(loader, transaction, type)
       for (const batch of batches) {
-        ids.push(...(await task.enqueueMany(transaction, batch)))
+        made.push(...(await enqueueBatch(loader, transaction, type, batch, group)))
         await pause(loader, habits.pauseMs)
       }
       if (habits.rollBack) throw new RollBack()
     })
-    history.write('enqueue_ended', { ...about, ids, outcome: 'acknowledged' })
+    const ids = made.map(({ id }) => id)
+    // Of unique tasks, those that were not ignored.
+    history.write('enqueue_ended', { table, refs: made.map(({ ref }) => ref), ids, outcome: 'acknowledged' })
     remember(loader, table, ids)
   } catch (error) {
     const outcome: CallOutcome | 'rolled_back' = error instanceof RollBack ? 'rolled_back' : 'unknown'
-    history.write('enqueue_ended', { ...about, ids, outcome })
+    history.write('enqueue_ended', { ...about, ids: [], outcome })
   }
 }

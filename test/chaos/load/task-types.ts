@@ -33,6 +33,8 @@ export const KINDS = [
   'steps',
   /** Sleeps without heeding its signal. */
   'deaf',
+  /** Writes its effect in the transaction of its batch, and throws after it as often as `fails` says. */
+  'in_batch',
 ] as const
 
 export type Kind = (typeof KINDS)[number]
@@ -66,6 +68,12 @@ export interface ChaosType {
   readonly limit?: number
   /** Whether tasks of one account run one after the other. */
   readonly serial?: boolean
+  /** Whether at most one task of an account waits. */
+  readonly unique?: boolean
+  /** The table to which the end of a group of its tasks enqueues one; their account is the group. */
+  readonly callback?: string
+  /** Whether its tasks are run and settled in one transaction. */
+  readonly oneTransaction?: boolean
 }
 
 const REGISTER = { timeout: `${LEASE_MS} milliseconds`, maxRetries: 500, backoffBase: '100 ms', backoffMax: '1 s' }
@@ -122,6 +130,7 @@ export const TASK_TYPES: readonly ChaosType[] = [
     kinds: { effect: 3, return: 3, throw: 1, retry_task: 1 },
     longestWorkMs: 100,
     serial: true,
+    limit: 4,
   },
   {
     table: 'narrow',
@@ -140,6 +149,34 @@ export const TASK_TYPES: readonly ChaosType[] = [
     kinds: { return: 1 },
     longestWorkMs: 300,
     bursts: true,
+  },
+  {
+    table: 'lone',
+    register: REGISTER,
+    concurrency: 3,
+    weight: 3,
+    kinds: { effect: 2, return: 2, throw: 2, retry_task: 1, throw_before_commit: 1 },
+    longestWorkMs: 400,
+    unique: true,
+  },
+  {
+    table: 'member',
+    register: { ...REGISTER, maxRetries: 4 },
+    concurrency: 4,
+    weight: 3,
+    kinds: { effect: 2, return: 3, throw: 2, cancel_task: 1 },
+    longestWorkMs: 200,
+    callback: 'album',
+  },
+  { table: 'album', register: REGISTER, concurrency: 1, weight: 0, kinds: { return: 1 }, longestWorkMs: 50 },
+  {
+    table: 'quick',
+    register: REGISTER,
+    concurrency: 20,
+    weight: 4,
+    kinds: { in_batch: 1 },
+    longestWorkMs: 20,
+    oneTransaction: true,
   },
   { table: 'tick', register: REGISTER, concurrency: 2, weight: 0, kinds: { effect: 1 }, longestWorkMs: 50 },
 ]

@@ -1,4 +1,4 @@
-import { limitConcurrency, limitKeys, migrate, register } from '@pg-tasks/sql'
+import { limitConcurrency, limitKeys, migrate, register, uniqueWhile, useGroups } from '@pg-tasks/sql'
 import { Client } from 'pg'
 import { databaseUrl } from '../../support/names.js'
 import type { ChaosType } from '../load/task-types.js'
@@ -77,7 +77,8 @@ export async function createChaosDatabase(serverUrl: string, types: readonly Cha
   })
 }
 
-async function createType(client: Client, { table, register: options, limit, serial }: ChaosType): Promise<void> {
+async function createType(client: Client, type: ChaosType): Promise<void> {
+  const { table, register: options, limit, serial, unique, callback } = type
   await client.query(`
     create table chaos.${table} (like tasks.template including defaults including identity including indexes, ${OWN_COLUMNS});
     create trigger note_transition after insert or update or delete on chaos.${table}
@@ -85,6 +86,9 @@ async function createType(client: Client, { table, register: options, limit, ser
   await register(client, 'chaos', table, options)
   if (serial) await limitKeys(client, { schema: 'chaos', table }, { columns: ['account'] })
   if (limit !== undefined) await limitConcurrency(client, { schema: 'chaos', table }, limit)
+  const name = { schema: 'chaos', table, functionName: `chaos_${table}` }
+  if (unique) await uniqueWhile(client, name, { columns: ['account'] })
+  if (callback !== undefined) await useGroups(client, name)
 }
 
 export async function withClient<Value>(url: string, use: (client: Client) => Promise<Value>): Promise<Value> {

@@ -8,7 +8,7 @@ export class ChaosTask extends Task<Own> {
   readonly #tools: HandlerTools
 
   constructor(type: ChaosType, tools: HandlerTools) {
-    super({ schema: 'chaos', table: type.table })
+    super({ schema: 'chaos', table: type.table, settle: type.oneTransaction ? 'one_transaction' : 'each' })
     this.#tools = tools
   }
 

@@ -1,4 +1,11 @@
-import { type Claimed, inTransaction, type Task, TaskNotFoundError, TaskNotRunningError } from '@pg-tasks/client'
+import {
+  type Claimed,
+  inTransaction,
+  type Task,
+  type TaskContext,
+  TaskNotFoundError,
+  TaskNotRunningError,
+} from '@pg-tasks/client'
 import type { PoolClient } from 'pg'
 import type { HistoryWriter } from '../history.js'
 import type { CallOutcome, RunKey } from '../history-events.js'
@@ -64,7 +71,11 @@ export class HandlerTools {
     }
   }
 
-  async writeEffect(transaction: PoolClient, what: string, run: RunKey): Promise<void> {
+  async writeEffect(
+    transaction: Pick<PoolClient, 'query'> | TaskContext['tx'],
+    what: string,
+    run: RunKey,
+  ): Promise<void> {
     await transaction.query(
       'insert into chaos.effects (what, table_name, task_id, generation, token, attempt) values ($1, $2, $3, $4, $5, $6)',
       [what, run.table, run.id, run.generation, run.token, run.attempt],

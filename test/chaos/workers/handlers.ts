@@ -86,6 +86,12 @@ export const handlers: Readonly<Record<Kind, Handler>> = {
     })
   },
 
+  async in_batch(input) {
+    await work(input)
+    await input.tools.writeEffect(input.context.tx, 'finish', input.run)
+    if (fails(input)) throw new PlannedError('thrown in its batch')
+  },
+
   async deaf(input) {
     await delay(input.task.work_ms)
     await input.tools.finishWithEffect(input.self, input.task)

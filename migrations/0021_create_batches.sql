@@ -39,19 +39,18 @@ declare
   v_setting text := 'pg_tasks.batches_' || p_table_id;
   v_xmin    xid8 := pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot());
   v_seen    xid8 := coalesce(nullif(pg_catalog.current_setting(v_setting, true), ''), '0')::xid8;
-  v_left    bigint;
-  v_met     bigint;
+  v_oldest  xid8;
+  v_met     boolean;
   v_id      bigint;
 begin
-  select pg_catalog.count(*), pg_catalog.count(*) filter (where b.task_ids && p_task_ids) into v_left, v_met
-  from tasks.batches b where b.table_id = p_table_id::regclass and b.written_by >= v_seen;
-  if v_met > 0 then
+  select b.written_by, pg_catalog.bool_or(b.task_ids && p_task_ids) over () into v_oldest, v_met
+  from tasks.batches b where b.table_id = p_table_id::regclass and b.written_by >= v_seen
+  order by b.written_by limit 1;
+  if v_met then
     return null;
   end if;
-  -- All that is older than the oldest transaction that was under way is gone.
-  if v_left = 0 then
-    perform pg_catalog.set_config(v_setting, v_xmin::text, false);
-  end if;
+  -- All that is older, and than the oldest transaction that was under way, is gone.
+  perform pg_catalog.set_config(v_setting, least(v_oldest, v_xmin)::text, false);
   insert into tasks.batches as b (table_id, worker_id, task_ids) values (p_table_id::regclass, p_worker_id, p_task_ids) returning b.id into v_id;
   return v_id;
 end

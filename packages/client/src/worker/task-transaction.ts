@@ -39,10 +39,10 @@ export class TaskTransaction implements Queryable {
 
   query(statement: string | NamedStatement, given: readonly unknown[] = []): Promise<QueryResult> {
     const { text, values = given } = typeof statement === 'string' ? { text: statement } : statement
-    if (this.#over) return Promise.reject(new ClosedError('The transaction of this task'))
+    if (this.#over) return refused(new ClosedError('The transaction of this task'))
     if (ENDS_TRANSACTION.test(text)) {
       const problem = `must not be ${text.trim().split(/\s/)[0]}: the transaction is the worker's; throw to take back what was done.`
-      return Promise.reject(new InvalidArgumentError('statement', problem))
+      return refused(new InvalidArgumentError('statement', problem))
     }
     const result = this.#last.then(() => this.#run(text, values))
     this.#last = result.catch(() => {})
@@ -69,4 +69,11 @@ export class TaskTransaction implements Queryable {
       throw error
     }
   }
+}
+
+/** A statement that nobody waits for must not end the process. */
+function refused(error: Error): Promise<never> {
+  const refusal = Promise.reject(error)
+  refusal.catch(() => {})
+  return refusal
 }

@@ -100,7 +100,7 @@ it('restores nothing where something is in the way', async () => {
 })
 
 it('refuses to leave anything out unless it is told to, and then says what', async () => {
-  const source = await createDatabase()
+  const source = await createDatabase({ migrations: false })
   await source.pool.query('create domain positive as integer check (value > 0)')
   const folder = join(temporaryFolder(), 'backup')
   const refused = await cli(['dev', 'backup', folder], source)

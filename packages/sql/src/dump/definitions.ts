@@ -113,7 +113,7 @@ export async function sequenceValues(connection: Queryable): Promise<string[]> {
      join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = s.sequencename
      left join pg_catalog.pg_depend i on i.classid = 'pg_catalog.pg_class'::regclass and i.objid = c.oid and i.deptype = 'i'
      where s.last_value is not null and ${USERS_SCHEMA} and ${notOfExtension('pg_class', 'c.oid')}
-       and coalesce(i.refobjid, 0) <> 'tasks.template'::regclass
+       and i.refobjid is distinct from to_regclass('tasks.template')
      order by c.oid`,
   )
 }

@@ -23,7 +23,9 @@ beforeAll(async () => {
   pool = await openPool()
 })
 afterAll(() => pool.end())
-afterEach(() => jest.useRealTimers())
+afterEach(() => {
+  jest.useRealTimers()
+})
 
 describe('signing up', () => {
   it('welcomes the user a minute later', () =>

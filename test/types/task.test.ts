@@ -9,7 +9,7 @@ import {
   Worker,
   type WorkerEvents,
 } from '@pg-tasks/client'
-import type { TaskState } from '@pg-tasks/sql'
+import type { Queryable, TaskState } from '@pg-tasks/sql'
 import type { Kysely, Transaction } from 'kysely'
 import type { Client, Pool, PoolClient } from 'pg'
 import { expectTypeOf, it } from 'vitest'
@@ -33,6 +33,7 @@ class SendInvoice extends Task<Own> {
     expectTypeOf(task.run_token).toEqualTypeOf<string>()
     expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>()
     expectTypeOf(context.attempt).toEqualTypeOf<number>()
+    expectTypeOf(context.tx).toEqualTypeOf<Queryable>()
     // @ts-expect-error: there is no such column
     void task.nonsense
     // @ts-expect-error: rows are read-only

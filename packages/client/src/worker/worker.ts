@@ -37,7 +37,8 @@ const LAST_STATEMENT_MS = 500
 
 /**
  * Runs tasks of any number of types: acquires them in batches, renews their leases, writes their outcomes, and sleeps until the
- * nearest is due or a commit notifies. It holds four connections of its own, whatever the number of types and slots.
+ * nearest is due or a commit notifies. It holds four connections of its own, whatever the number of types
+ * and slots, and one more for each type with `settle: 'one_transaction'`.
  *
  * @example
  * const worker = new Worker({ connectionString: 'postgres://localhost/shop' })

@@ -1,4 +1,6 @@
 import { createServer, type Server } from 'node:net'
+import { inTransaction } from '@pg-tasks/client'
+import { Pool } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { resolveConnection } from '../../packages/client/src/connection/connection-source.js'
 import { createPool } from '../../packages/client/src/connection/create-pool.js'
@@ -67,6 +69,25 @@ it('makes a pool of our own refuse, and then go on to the next server', async ()
   await pool.query('select 1').catch(() => {})
   source.failed(source.servers[0] as never)
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  await pool.end()
+})
+
+it("makes a transaction on a user's pool fail, and the pool goes on", async () => {
+  const pool = new Pool({ connectionString: url, max: 1 })
+  pool.on('error', () => {})
+  for (let round = 0; round < 3; round++) {
+    await expect(inTransaction(pool, (tx) => tx.query('select 1'))).rejects.toThrow()
+  }
+  await pool.end()
+})
+
+it('leaves pools that know no callbacks as they are', async () => {
+  const pool = new Pool({ connectionString: database.url, max: 1 })
+  const wrapped = [{ connect: () => pool.connect() }, { connect: (_timeoutMs?: number) => pool.connect() }]
+  for (const one of wrapped) {
+    const { rows } = await inTransaction(one, (tx) => tx.query('select 1 as one'))
+    expect(rows).toEqual([{ one: 1 }])
+  }
   await pool.end()
 })
 

@@ -17,7 +17,9 @@ afterAll(async () => {
   await server.remove()
 })
 
-it('statistics, types and tasks can be read on a standby, and an unlogged type is left out there', async () => {
+it('statistics, types and tasks can be read on a standby, and an unlogged type is left out there', {
+  timeout: 120_000,
+}, async () => {
   const session = await database.client()
   await createTaskType(session, 'mail')
   await session.query('create unlogged table tasks.quick (like tasks.template including all)')
@@ -46,7 +48,7 @@ it('statistics, types and tasks can be read on a standby, and an unlogged type i
   await session.end()
 })
 
-it('an unlogged type is empty after a crash of the server, and goes on', async () => {
+it('an unlogged type is empty after a crash of the server, and goes on', { timeout: 120_000 }, async () => {
   server.kill()
   await server.restart()
   const session = await database.client()

@@ -13,6 +13,12 @@ export interface TransactionPool<Client extends TransactionClient> {
   connect(): Promise<Client>
 }
 
+type OnConnect = (error: Error | undefined, client?: TransactionClient) => void
+
+interface CallbackPool {
+  connect(onConnect: OnConnect): Promise<TransactionClient> | undefined
+}
+
 /** A Kysely as far as a transaction needs it. */
 export interface TransactionKysely<Transaction> {
   transaction(): { execute<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> }
@@ -44,13 +50,12 @@ export async function inTransaction(
   work: (transaction: never) => Promise<unknown>,
 ): Promise<unknown> {
   if ('transaction' in target) return target.transaction().execute(work as (transaction: unknown) => Promise<unknown>)
-  const client = await target.connect()
   let broken: Error | undefined
   // While it is checked out, nobody else hears that its connection is lost, and an `error` that nobody hears ends the process.
   const onError = (error: Error): void => {
     broken = error
   }
-  client.on?.('error', onError)
+  const client = await checkOut(target, onError)
   try {
     await client.query('begin')
     const value = await work(client as never)
@@ -68,4 +73,31 @@ export async function inTransaction(
     client.off?.('error', onError)
     client.release(broken)
   }
+}
+
+/**
+ * Takes a client out of a pool, with a listener from its first moment: a server that lets a connection in and shuts down at once
+ * may say both in one piece, and then what waits for a promise comes too late. So by callback, where the pool takes one.
+ */
+function checkOut(
+  pool: TransactionPool<TransactionClient>,
+  onError: (error: Error) => void,
+): Promise<TransactionClient> {
+  return new Promise((resolve, reject) => {
+    const take = (client: TransactionClient): void => {
+      client.on?.('error', onError)
+      resolve(client)
+    }
+    if (pool.connect.length === 0) {
+      pool.connect().then(take, reject)
+      return
+    }
+    const onConnect: OnConnect = (error, client) => {
+      if (client === undefined) reject(error as Error)
+      else take(client)
+    }
+    // One whose argument is something else gives a promise.
+    const promised = (pool as unknown as CallbackPool).connect(onConnect)
+    promised?.then(take, reject)
+  })
 }

@@ -27,7 +27,7 @@ const TYPE = { schema: 'tasks', table: 'big', functionName: 'tasks_big' }
 const SHOW = ['id', 'customer', 'note', 'planned_to', 'finished_at']
 
 /** Filters that no index serves are tried on so many rows at a time; twice, to find where the next part begins. */
-const MOST_ROWS = 45_000
+const MOST_ROWS = 25_100
 
 /** 700,000 finished ones within two hours, 150,000 ready, 130,000 scheduled, 10,000 each failed and canceled, 1,000 running. */
 beforeAll(async () => {
@@ -44,11 +44,11 @@ beforeAll(async () => {
       case when k < 15 then now() - g * interval '10 ms' when k < 28 then now() + g * interval '1 s' else now() - g * interval '7 ms' - interval '5 s' end,
       g % 4, g % 20000, case when g % 2 = 0 then 'red' else 'blue' end, 'note ' || g,
       case when k >= 28 then now() - g * interval '7 ms' - interval '3 s' end,
-      case when k >= 30 and g % 1000 > 0 then now() - g * interval '7 ms' end,
+      case when k >= 30 and g % 1000 <> 7 then now() - g * interval '7 ms' end,
       case when k = 28 then now() - g * interval '7 ms' end, case when k = 28 then 'error' end,
       k = 29, case when k = 29 then now() - g * interval '7 ms' end,
-      (k >= 28)::integer, case when g % 1000 = 0 then '00000000-0000-4000-8000-000000000001'::uuid end
-    from generate_series(1, 1000000) g cross join lateral (select g * 7919 % 100 as k) kind`)
+      (k >= 28)::integer, case when g % 1000 = 7 then '00000000-0000-4000-8000-000000000001'::uuid end
+    from generate_series(1, 1000000) g cross join lateral (select g::bigint * 7919 % 100 as k) kind`)
   await database.pool.query('vacuum analyze tasks.big')
 }, 300_000)
 
@@ -138,11 +138,11 @@ describe('with a million tasks', () => {
     const options = { filters: [{ column: 'note', operator: 'eq', value: 'note 950000' } as const] }
     let after: TaskCursor | undefined
     let found = 0
-    for (let n = 0; n < 60; n += 1) {
+    for (let n = 0; n < 110; n += 1) {
       const page = await browseTasks(database.pool, TYPE, known, { ...options, show: SHOW, after })
       found += page.tasks.length
       if (page.next === null) break
-      expect(page.searched).toBe(20_000)
+      expect(page.searched).toBe(10_000)
       after = page.next
     }
     expect(found).toBe(1)
@@ -151,7 +151,7 @@ describe('with a million tasks', () => {
   it('counts and charts read few of them', async () => {
     const [type] = await typeOverviews(database.pool, TYPE)
     expect(type).toBeDefined()
-    await expectBounded((connection) => countTasks(connection, TYPE), 120_000)
+    await expectBounded((connection) => countTasks(connection, TYPE), 61_000)
     await expectBounded((connection) => newestDurations(connection, TYPE, 500), 600)
     const buckets = { fromMs: Date.now() - 7_200_000, stepMs: 120_000, count: 60 }
     await expectBounded((connection) => endedBuckets(connection, TYPE, buckets, 400), 50_000)
@@ -171,7 +171,8 @@ describe('with a million tasks', () => {
       const { count, about } = counted.states[state]
       const truth = Number(exact[state])
       if (!about) expect([state, count]).toEqual([state, truth])
-      else if (state !== 'ready' && state !== 'scheduled') expect(Math.abs(count - truth) / truth).toBeLessThan(0.05)
+      // ANALYZE looks at 30,000 rows: of one in a hundred it knows about 300, give or take a quarter at most.
+      else if (state !== 'ready' && state !== 'scheduled') expect(Math.abs(count - truth) / truth).toBeLessThan(0.25)
     }
     expect(counted.states.running).toEqual({ count: Number(exact.running), about: false })
     expect(counted.states.finished.about).toBe(true)
@@ -207,6 +208,6 @@ describe('with a million tasks', () => {
     await page.getByLabel('Value').fill('nowhere')
     await page.getByRole('link', { name: 'all', exact: true }).click()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
-    await page.getByText('Searched 20,000 rows so far').waitFor()
+    await page.getByText('Searched 10,000 rows so far').waitFor()
   })
 })

@@ -57,7 +57,6 @@ it('is text on every page: in payloads, errors, comments, names, reasons and the
   for (const path of paths) {
     const { page } = await open(`${url}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.waitForLoadState('networkidle').catch(() => {})
     await page
       .getByText(
         path === '' || path.includes('odd') ? 'odd' : path === 'workers' || path === 'health' ? 'pg-tasks' : '<',

@@ -28,10 +28,11 @@ export function nameOf(context: DashboardContext): { readonly schema: string; re
 
 /** @throws DashboardRefusal if there is no such type */
 export async function shownType(
-  { options }: Services,
+  services: Services,
   connection: Queryable,
   name: { readonly schema: string; readonly table: string },
 ): Promise<ShownType> {
+  const { options } = services
   const [type] = await typeOverviews(connection, name)
   if (type === undefined) {
     throw new DashboardRefusal(
@@ -40,7 +41,7 @@ export async function shownType(
       `${name.schema}.${name.table} is not a registered task type.`,
     )
   }
-  const columns = shownColumns(options.columns, type.schema, type.table, await taskColumns(connection, type))
+  const columns = shownColumns(options.columns, type.schema, type.table, await columnsOf(services, connection, type))
   const usable = columns.filter((column) => !column.masked)
   return {
     type,
@@ -58,4 +59,23 @@ export function refuseUnusable({ order, filters = [] }: TaskSelectionOptions, us
     if (!usable.some(({ name }) => name === column))
       throw badRequest(`There is no column ${column} to filter or sort by.`)
   }
+}
+
+/** How long columns are taken for what they were, in milliseconds: describing them takes as long as a page of tasks. */
+const TRUE_FOR_MS = 5_000
+
+const known = new WeakMap<Services, Map<string, { readonly columns: readonly TaskColumn[]; readonly at: number }>>()
+
+async function columnsOf(
+  services: Services,
+  connection: Queryable,
+  type: TypeOverview,
+): Promise<readonly TaskColumn[]> {
+  const ofServices = known.get(services) ?? new Map()
+  known.set(services, ofServices)
+  const before = ofServices.get(type.tableId)
+  if (before !== undefined && performance.now() - before.at < TRUE_FOR_MS) return before.columns
+  const columns = await taskColumns(connection, type)
+  ofServices.set(type.tableId, { columns, at: performance.now() })
+  return columns
 }

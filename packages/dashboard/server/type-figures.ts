@@ -55,7 +55,7 @@ export interface ChartFigures {
 }
 
 /** The steps of a range that end now, at round instants, so that what was read of a step stays true. */
-export function bucketsUntil(nowMs: number, { stepMs, count }: Range): Buckets {
+function bucketsUntil(nowMs: number, { stepMs, count }: Range): Buckets {
   return { fromMs: (Math.floor(nowMs / stepMs) - count + 1) * stepMs, stepMs, count }
 }
 

@@ -11,7 +11,7 @@ export type Say = (key: TextKey, fill?: Fill) => string
 const TEXTS: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { en, ru }
 
 /** Says a text in a language. Where it has forms of a number, `n` chooses; it may come as a number or written. */
-export function say(language: Language, key: TextKey, fill: Fill = {}): string {
+function say(language: Language, key: TextKey, fill: Fill = {}): string {
   const forms = TEXTS[language][key].split('|')
   const text = (forms.length > 1 ? forms[formOf(language, Number(fill.n))] : forms[0]) ?? ''
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -90,8 +90,8 @@ export function SchedulePage({ scheduleKey }: { readonly scheduleKey: string }) 
             </div>
           </dl>
           <div class="task-grid">
-            <section aria-labelledby="history">
-              <h2 id="history">{say('occurrenceHistory')}</h2>
+            <section>
+              <h2>{say('occurrenceHistory')}</h2>
               <OccurrenceTable history={value.history} schema={schedule.schema} table={schedule.table} />
             </section>
             <section aria-labelledby="next">

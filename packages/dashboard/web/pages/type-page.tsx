@@ -69,7 +69,7 @@ export function TypePage({ schema, table }: { readonly schema: string; readonly 
       </div>
       {answer.error !== undefined && <ProblemText error={answer.error} onRetry={reload} />}
       <TypeCharts path={path} deletesAtFinish={value?.type.storageMs === 0} />
-      <section aria-label={say('tasksTable')}>
+      <section>
         <StateTabs counts={value?.counts ?? undefined} current={state} />
         {value !== undefined && (
           <div class="toolbar">

@@ -47,8 +47,8 @@ export function WorkersPage() {
       {value !== undefined && (
         <>
           <Leases answer={value} />
-          <section aria-labelledby="sessions">
-            <h2 id="sessions">{say('sessions')}</h2>
+          <section>
+            <h2>{say('sessions')}</h2>
             {value.sessions.length === 0 ? (
               <p class="hint">{say('noSessions')}</p>
             ) : (
@@ -69,8 +69,8 @@ function Leases({ answer }: { readonly answer: WorkersAnswer }) {
   const held = (lease: WorkerLease): Running | undefined =>
     running.find((one) => one.workerId === lease.workerId && one.schema === lease.schema && one.table === lease.table)
   return (
-    <section aria-labelledby="leases">
-      <h2 id="leases">{say('leases')}</h2>
+    <section>
+      <h2>{say('leases')}</h2>
       <Scroll label={say('leases')}>
         <table>
           <thead>

@@ -5,7 +5,7 @@ import type { TaskState } from '../template-row.js'
 import { stateOf } from './state-conditions.js'
 import type { TaskColumn } from './task-columns.js'
 import type { TaskFilter } from './task-filter.js'
-import { FEW, NOW, TaskSelection, type TaskSelectionOptions, WINDOW } from './task-selection.js'
+import { FEW, NOW, TaskSelection, type TaskSelectionOptions } from './task-selection.js'
 import type { TaskCursor } from './task-walk.js'
 
 /** Which page of which tasks. */
@@ -46,7 +46,7 @@ export const MASKED = '•••'
 
 /**
  * A page of tasks. Every order is an index's, so a page costs what it shows. A filter on an indexed column that finds few rows is
- * where the search begins, and then everything is searched. Other filters are tried on 20,000 rows at a time, and the page says so.
+ * where the search begins, and then everything is searched. Other filters are tried on 10,000 rows at a time, or 2,500 of those that wait, and the page says so.
  */
 export async function browseTasks(
   connection: Queryable,
@@ -60,7 +60,7 @@ export async function browseTasks(
   const few = await fewestFound(connection, selection)
   const from =
     few === undefined
-      ? `${selection.window(selection.filtered ? WINDOW : limit + 1, after)} ${selection.where}`
+      ? `${selection.window(selection.filtered ? selection.windowRows : limit + 1, after)} ${selection.where}`
       : selection.found(few, after)
   const result = await connection.query(
     `select ${list} ${from} order by ${selection.orderBy} limit ${limit + 1}`,
@@ -71,7 +71,7 @@ export async function browseTasks(
   if (rows.length > limit) return { tasks, next: cursorOf(rows[limit - 1] as Row), searched: null }
   if (few !== undefined || !selection.filtered) return { tasks, next: null, searched: null }
   const next = await endOfWindow(connection, new TaskSelection(type, columns, options), after)
-  return { tasks, next, searched: next === null ? null : WINDOW }
+  return { tasks, next, searched: next === null ? null : selection.windowRows }
 }
 
 /** The filter by which to begin, if one finds few rows. */
@@ -93,8 +93,9 @@ export async function endOfWindow(
 ): Promise<TaskCursor | null> {
   // Without its filters, whose parameters would be left over.
   selection.parameters.length = 0
+  const { windowRows } = selection
   const result = await connection.query(
-    `select t.id::text as id, ${key(selection)} as key ${selection.window(WINDOW, after)} order by ${selection.orderBy} offset ${WINDOW - 1} limit 1`,
+    `select t.id::text as id, ${key(selection)} as key ${selection.window(windowRows, after)} order by ${selection.orderBy} offset ${windowRows - 1} limit 1`,
     selection.parameters,
   )
   return (result.rows[0] as TaskCursor | undefined) ?? null

@@ -19,7 +19,7 @@ export interface TaskCounts {
 }
 
 /** Up to here tasks are counted, one index entry each; beyond, the statistics of the state's index are taken. */
-const COUNTED = 10_000
+const COUNTED = 5_000
 
 interface Row {
   readonly ready: number
@@ -41,7 +41,7 @@ interface Row {
 }
 
 /**
- * Counts the tasks of a type per state without reading its table: the partial index of each state up to 10,000 entries, and what
+ * Counts the tasks of a type per state without reading its table: the partial index of each state up to 5,000 entries, and what
  * VACUUM and ANALYZE noted of the index beyond that.
  */
 export async function countTasks(connection: Queryable, type: TaskTypeName, hasKeys = false): Promise<TaskCounts> {

@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../quote-identifier.js'
 import type { TaskTypeName } from '../task-type-name.js'
 import { endOfWindow, fewestFound } from './browse-tasks.js'
 import type { TaskColumn } from './task-columns.js'
-import { TaskSelection, type TaskSelectionOptions, WINDOW } from './task-selection.js'
+import { TaskSelection, type TaskSelectionOptions } from './task-selection.js'
 import type { TaskCursor } from './task-walk.js'
 
 /** Ids of selected tasks, part by part. */
@@ -13,7 +13,7 @@ export interface SelectedIds {
   readonly next: TaskCursor | null
 }
 
-/** Ids of the selected tasks after a cursor: at most `limit`, from at most 20,000 rows; a part may be empty and not the last. */
+/** Ids of the selected tasks after a cursor: at most `limit`, from at most 10,000 rows; a part may be empty and not the last. */
 export async function selectIds(
   connection: Queryable,
   type: TaskTypeName,
@@ -25,7 +25,7 @@ export async function selectIds(
   const few = await fewestFound(connection, selection)
   const from =
     few === undefined
-      ? `${selection.window(selection.filtered ? WINDOW : limit, after)} ${selection.where}`
+      ? `${selection.window(selection.filtered ? selection.windowRows : limit, after)} ${selection.where}`
       : selection.found(few, after)
   const result = await connection.query(
     `select t.id::text as id, t.${quoteIdentifier(selection.walk.column)}::text as key ${from} order by ${selection.orderBy} limit ${limit}`,

@@ -25,8 +25,9 @@ export interface TaskSelectionOptions {
 /** Asked once per statement, and constant in it, so that it can be an index condition. */
 export const NOW = '(select tasks.clock())'
 
-/** Of each way through a table, so many rows are looked at in one statement where filters aren't served by an index. */
-export const WINDOW = 20_000
+/** Where filters aren't served by an index, so many rows are looked at in one statement: along one index, or merged from several parts of one. */
+const WINDOW = 10_000
+const MERGED_WINDOW = 2_500
 
 /** A filter that finds no more rows than this is where a selection begins. */
 export const FEW = 5_000
@@ -58,6 +59,11 @@ export class TaskSelection {
   /** Whether some conditions are not served by the index of the order. */
   get filtered(): boolean {
     return this.#conditions.length > 0
+  }
+
+  /** How many rows one statement looks at. */
+  get windowRows(): number {
+    return this.walk.branches.length === 1 ? WINDOW : MERGED_WINDOW
   }
 
   /** Filters that an index serves, each with the statement that tells whether it finds few rows. */

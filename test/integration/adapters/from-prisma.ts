@@ -5,7 +5,7 @@ interface PrismaLike {
   $queryRawUnsafe(text: string, ...values: unknown[]): Promise<unknown>
 }
 
-/** The recipe of docs/guides/adapters.md. */
+/** The connection of a Prisma client, or of its interactive transaction, for tasks. */
 export function fromPrisma(prisma: PrismaLike): Queryable {
   return {
     async query(text, values = []) {

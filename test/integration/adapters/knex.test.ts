@@ -1,26 +1,11 @@
-import type { Queryable } from '@pg-tasks/sql'
 import knex, { type Knex } from 'knex'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
 import { adapterCases } from './adapter-cases.js'
+import { fromKnex } from './from-knex.js'
 
 let database: TestDatabase
 let db: Knex
-
-/** The recipe of docs/guides/adapters.md. */
-function fromKnex(knexOrTransaction: Knex): Queryable {
-  const { client } = knexOrTransaction
-  return {
-    async query(text, values) {
-      const connection = await client.acquireConnection()
-      try {
-        return await connection.query(text, values)
-      } finally {
-        await client.releaseConnection(connection)
-      }
-    },
-  }
-}
 
 beforeAll(async () => {
   database = await createDatabase()

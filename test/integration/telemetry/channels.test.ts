@@ -1,4 +1,4 @@
-import { channel, tracingChannel } from 'node:diagnostics_channel'
+import { channel } from 'node:diagnostics_channel'
 import type { AcquireMessage, EnqueueMessage, RunMessage, WorkerMessage } from '@pg-tasks/client'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createTaskType, insertTasks, readTask } from '../../support/task-type.js'

@@ -1,9 +1,9 @@
 import type { HandlerEnd } from './outcome.js'
 
 /** Calls a task's handler and tells how it ended, once and never in the same turn: a handler needn't be async. */
-export function callHandler(handler: () => unknown, onEnd: (end: HandlerEnd) => void): void {
+export function callHandler<Run>(run: Run, call: (run: Run) => unknown, onEnd: (end: HandlerEnd) => void): void {
   try {
-    const running: unknown = handler()
+    const running: unknown = call(run)
     if (isThenable(running)) {
       // Not its own `then`: a promise-like may call back twice.
       Promise.resolve(running).then(

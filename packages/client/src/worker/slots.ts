@@ -233,10 +233,7 @@ export class Slots {
     if (runLimitMs !== null) {
       run.cancelTimer = startTimer(runLimitMs, () => this.#limit(run, runLimitMs), { unref: true })
     }
-    callHandler(
-      () => this.#listener.call(run),
-      (end) => this.#ended(run, end),
-    )
+    callHandler(run, this.#listener.call, (end) => this.#ended(run, end))
   }
 
   #ended(run: ActiveRun, end: HandlerEnd): void {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
 import { anchorOf } from './anchor-of.js'
 import { PAGES, ROOT, routeOf } from './pages.js'
+import { relativeImages } from './relative-images.js'
 import { copyLinkedFiles, repositoryLinks } from './repository-links.js'
 import { sidebar } from './sidebar.js'
 
@@ -13,7 +14,7 @@ export default defineConfig({
   srcExclude: ['**/node_modules/**', '**/dist/**', '.data/**'],
   rewrites: Object.fromEntries(PAGES.map((page) => [page, routeOf(page)])),
   cacheDir: join(ROOT, 'node_modules', '.cache', 'vitepress'),
-  markdown: { config: repositoryLinks, anchor: { slugify: anchorOf } },
+  markdown: { config: (markdown) => markdown.use(repositoryLinks).use(relativeImages), anchor: { slugify: anchorOf } },
   buildEnd: copyLinkedFiles,
   themeConfig: {
     sidebar: sidebar(),

@@ -11,21 +11,15 @@ export const run = promisify(execFile)
 export async function withTarballs(work) {
   const folder = await mkdtemp(join(tmpdir(), 'pg-tasks-packages-'))
   try {
-    return await work(await packInto(folder))
+    const packed = []
+    for (const one of publishedPackages()) packed.push({ ...one, tarball: await pack(one.folder, folder) })
+    return await work(packed)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/**
- * Packs the build that is there as it would be published. pnpm does it, because only pnpm writes versions for `workspace:^`.
- */
-export async function packInto(folder) {
-  const packed = []
-  for (const one of publishedPackages()) packed.push({ ...one, tarball: await pack(one.folder, folder) })
-  return packed
-}
-
+/** The build that is there, as it would be published. pnpm packs, because only pnpm writes versions for `workspace:^`. */
 async function pack(folder, destination) {
   const words = ['-y', 'pnpm@12.21.0', 'pack', '--json', '--pack-destination', destination]
   const { stdout } = await run('npx', words, { cwd: folder, maxBuffer: 2 ** 26 })

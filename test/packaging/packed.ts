@@ -8,8 +8,7 @@ import { promisify } from 'node:util'
 export const ROOT = join(import.meta.dirname, '..', '..')
 const execute = promisify(execFile)
 
-/** A package as it would be published. */
-export interface Packed {
+interface Packed {
   readonly folder: string
   readonly tarball: string
   readonly manifest: {
@@ -19,10 +18,20 @@ export interface Packed {
   }
 }
 
+/** A package as it would be published, and what it weighs in bytes. */
+export interface WeighedPackage extends Packed {
+  readonly size: { readonly packed: number; readonly unpacked: number }
+}
+
+interface Scripts {
+  withTarballs<R>(work: (packages: readonly Packed[]) => Promise<R>): Promise<R>
+  measureSize(one: Packed, packages: readonly Packed[]): Promise<WeighedPackage['size']>
+}
+
 /** A project that has our packages installed from their tarballs, and nothing of the workspace above it. */
 export interface Consumer {
   readonly folder: string
-  readonly packages: readonly Packed[]
+  readonly packages: readonly WeighedPackage[]
   readonly remove: () => void
 }
 
@@ -30,20 +39,32 @@ export interface Consumer {
 export async function installConsumer(): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-tasks-consumer-'))
   await execute('npm', ['run', 'build'], { cwd: ROOT })
-  const packages = await packAll(folder)
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
   cpSync(join(import.meta.dirname, 'consumer'), folder, { recursive: true })
+  const { withTarballs } = await loadScript('pack.js')
+  const packages = await withTarballs(async (packed) => {
+    await install(folder, packed)
+    return weigh(packed)
+  })
+  return { folder, packages, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+async function install(folder: string, packages: readonly Packed[]): Promise<void> {
   // The binaries of the embedded server are optional, heavy and not what is tried here.
   const words = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=optional']
   const besides = ['pg', '@types/pg', '@types/node@20']
   await execute('npm', [...words, ...packages.map(({ tarball }) => tarball), ...besides], { cwd: folder })
-  return { folder, packages, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-async function packAll(destination: string): Promise<readonly Packed[]> {
-  const script = pathToFileURL(join(ROOT, 'scripts', 'packages', 'pack.js')).href
-  const { packInto } = (await import(script)) as { packInto(folder: string): Promise<readonly Packed[]> }
-  return packInto(destination)
+async function weigh(packages: readonly Packed[]): Promise<readonly WeighedPackage[]> {
+  const { measureSize } = await loadScript('size.js')
+  const weighed: WeighedPackage[] = []
+  for (const one of packages) weighed.push({ ...one, size: await measureSize(one, packages) })
+  return weighed
+}
+
+async function loadScript(name: string): Promise<Scripts> {
+  return (await import(pathToFileURL(join(ROOT, 'scripts', 'packages', name)).href)) as Scripts
 }
 
 /** Runs a program in a folder; resolves with what it printed and its exit code. */

@@ -8,7 +8,7 @@ import { spawnScript } from '../../support/worker-process.js'
 const SERVE = new URL('./serve-calls.ts', import.meta.url)
 const PROCESSES = 8
 /** The size: LIMITS_TASKS=20000, which takes some minutes. */
-const TASKS = Number(process.env.LIMITS_TASKS ?? 2_000)
+const TASKS = Number(process.env.LIMITS_TASKS ?? 1_500)
 const KEYS = Math.min(500, TASKS / 10)
 const KILLS = TASKS / 500
 const CONCURRENCY = 12

@@ -56,6 +56,20 @@ describe('stop() in unusual moments', () => {
     expect(recorded.of('stopped')).toHaveLength(1)
   })
 
+  it('tells no error about the connections that it cuts off itself', async () => {
+    await createTaskType(database.pool, 'cut_off')
+    const recorded = await startWorker({ connectionString: proxy.url, pollIntervalMs: 100 }, [taskOf('cut_off'), 1])
+    await workersAsleep(database.pool, 'cut_off')
+    await proxy.blackhole()
+    const before = recorded.of('error').length
+    // The poll acquires, and its answer never comes.
+    await waitFor(() => Date.now() - (recorded.worker.health().types[0]?.lastAcquireAt?.getTime() ?? Date.now()) > 300)
+    await within(recorded.worker.stop({ timeoutMs: 100 }), { timeoutMs: 15_000 })
+    expect(recorded.of('error').slice(before)).toEqual([])
+    expect(recorded.lines.filter(({ message }) => message.startsWith('Tasks could not be acquired'))).toEqual([])
+    await proxy.pass()
+  })
+
   it('is called at the end of an await using block', async () => {
     await createTaskType(database.pool, 'used')
     const recorded = await startWorker({ connectionString: database.url }, [taskOf('used'), 1])

@@ -56,7 +56,7 @@ export function tables(connection: Queryable): Promise<string[]> {
              then (select format(' collate %I.%I', m.nspname, k.collname) from pg_catalog.pg_collation k join pg_catalog.pg_namespace m on m.oid = k.collnamespace where k.oid = a.attcollation)
              else '' end,
            case when a.attidentity <> '' then format(' generated %s as identity', case a.attidentity when 'a' then 'always' else 'by default' end)
-             when a.attgenerated <> '' then format(' generated always as (%s) stored', pg_get_expr(d.adbin, d.adrelid)) else '' end,
+             when a.attgenerated <> '' then format(' generated always as (%s) %s', pg_get_expr(d.adbin, d.adrelid), case a.attgenerated when 'v' then 'virtual' else 'stored' end) else '' end,
            case when a.attnotnull then ' not null' else '' end), ', ' order by a.attnum)
          from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
          left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum

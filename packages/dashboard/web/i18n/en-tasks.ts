@@ -4,7 +4,7 @@ export const enTasks = {
   bulkTitle: '{action}: all tasks of this filter',
   bulkCounting: 'Counting…',
   bulkCount: '{n} task is selected.|{n} tasks are selected.',
-  bulkCountAbout: 'More than {n} tasks are selected.',
+  bulkCountAbout: 'About {n} tasks or more are selected.',
   bulkStart: 'Start',
   bulkStop: 'Stop',
   bulkDone: 'done',

@@ -108,7 +108,7 @@ export const enTypes = {
   range7d: '7 days',
   about: 'about {n}',
   aboutHint: 'An estimate: more than are counted',
-  chartThroughput: 'Finished and failed per step',
+  chartThroughput: 'Finished and failed',
   chartWait: 'Wait until started',
   chartRun: 'Run time',
   median: 'median',

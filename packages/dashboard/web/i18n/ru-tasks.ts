@@ -5,7 +5,7 @@ export const ruTasks: Readonly<Record<keyof typeof enTasks, string>> = {
   bulkTitle: '{action}: все задачи по фильтру',
   bulkCounting: 'Подсчёт…',
   bulkCount: 'Выбрана {n} задача.|Выбраны {n} задачи.|Выбрано {n} задач.',
-  bulkCountAbout: 'Выбрано больше {n} задач.',
+  bulkCountAbout: 'Выбрано около {n} задач или больше.',
   bulkStart: 'Начать',
   bulkStop: 'Остановить',
   bulkDone: 'сделано',

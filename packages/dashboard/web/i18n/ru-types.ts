@@ -109,7 +109,7 @@ export const ruTypes: Readonly<Record<keyof typeof enTypes, string>> = {
   range7d: '7 дней',
   about: 'около {n}',
   aboutHint: 'Оценка: точно столько не считается',
-  chartThroughput: 'Завершено и сбои за шаг',
+  chartThroughput: 'Завершено и сбои',
   chartWait: 'Ожидание до запуска',
   chartRun: 'Время выполнения',
   median: 'медиана',

@@ -46,7 +46,7 @@ export function ColumnFields({ columns, values, onChange, require, idPrefix }: C
           column.comment ?? '',
         ].filter((hint) => hint !== '')
         return (
-          <div key={column.name} class={`field ${column.family}`}>
+          <div key={column.name} class={`field of-${column.family}`}>
             <label for={id}>
               {column.name}
               {required && <span aria-hidden="true"> *</span>}

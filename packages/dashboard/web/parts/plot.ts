@@ -30,7 +30,7 @@ export function makePlot(element: HTMLElement, { times, lines, format, height, u
       scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, 1) * 1.08] } },
       axes: [
         { ...axis, size: 26, space: 70, values: '{HH}:{mm}' },
-        { ...axis, size: 56, space: 34, values: (_plot, splits) => splits.map(format) },
+        { ...axis, size: 68, space: 34, values: (_plot, splits) => splits.map(format) },
       ],
       series: [
         {},

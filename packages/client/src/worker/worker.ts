@@ -3,17 +3,14 @@ import { resolveConnection } from '../connection/connection-source.js'
 import { NotDeliveringError } from '../errors/connection-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
-import type { EventListener } from '../events/safe-emitter.js'
+import { EventSource } from '../events/event-source.js'
 import { Listener } from '../listener/listener.js'
 import { FailureLog } from '../logger/failure-log.js'
 import type { Logger } from '../logger/logger.js'
 import { safeLogger } from '../logger/safe-logger.js'
-import { Maintenance } from '../maintenance/maintenance.js'
 import type { Middleware } from '../middleware/middleware.js'
 import { MiddlewareChain } from '../middleware/middleware-chain.js'
-import { DeclaredSchedules } from '../schedule/declared-schedules.js'
 import { resolveSchedule, type ScheduledColumns, type ScheduleOptions } from '../schedule/schedule-options.js'
-import { Scheduler } from '../schedule/scheduler.js'
 import type { Columns } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import { sleep } from '../timers/sleep.js'
@@ -26,6 +23,7 @@ import { WorkerEmitter } from './worker-emitter.js'
 import type { WorkerEvents } from './worker-events.js'
 import type { WorkerHealth } from './worker-health.js'
 import { connectionOf, type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './worker-options.js'
+import { WorkerServices } from './worker-services.js'
 import { WorkerSession } from './worker-session.js'
 
 /** Channels of migration 0002 and of cancel and reset. */
@@ -45,9 +43,9 @@ const LAST_STATEMENT_MS = 500
  * worker.add(new SendInvoice(pool), 4)
  * await worker.run() // until worker.stop() or SIGTERM
  */
-export class Worker {
+export class Worker extends EventSource<WorkerEvents> {
   /** Identity of this worker, new at each start; `run_worker` of its tasks. */
-  readonly id = randomUUID()
+  readonly id: string
   readonly #options: ResolvedWorkerOptions
   readonly #logger: Logger
   readonly #events: WorkerEmitter
@@ -56,9 +54,7 @@ export class Worker {
   readonly #listener: Listener
   readonly #watch = new DatabaseWatch()
   readonly #sessions: readonly WorkerSession[]
-  readonly #scheduler: Scheduler
-  readonly #maintenance: Maintenance | undefined
-  readonly #schedules: DeclaredSchedules
+  readonly #services: WorkerServices
   readonly #runners: TypeRunners
   readonly #counter: TaskCounter
   #phase: WorkerHealth['state'] = 'new'
@@ -69,11 +65,17 @@ export class Worker {
 
   /** @throws InvalidOptionError that names the option. Nothing is connected yet. */
   constructor(options: WorkerOptions) {
-    this.#options = resolveWorkerOptions(options)
-    this.#logger = safeLogger(this.#options.logger)
-    this.#events = new WorkerEmitter(this.id, (error, event) => {
-      this.#logger.error({ event, error: describeThrown(error) }, 'A listener of the worker threw')
+    const resolved = resolveWorkerOptions(options)
+    const logger = safeLogger(resolved.logger)
+    const id = randomUUID()
+    const events = new WorkerEmitter(id, (error, event) => {
+      logger.error({ event, error: describeThrown(error) }, 'A listener of the worker threw')
     })
+    super(events)
+    this.id = id
+    this.#options = resolved
+    this.#logger = logger
+    this.#events = events
     const source = resolveConnection('Worker', connectionOf(this.#options))
     for (const warning of source.warnings) this.#logger.warn({}, warning)
     const { applicationName } = this.#options
@@ -102,27 +104,7 @@ export class Worker {
     }
     this.#runners = new TypeRunners(this.#context)
     this.#counter = new TaskCounter(session, () => [...this.#runners].map(({ task }) => task.options))
-    const onRefused = (schedule: { readonly key: string; readonly error: string }): void => {
-      this.#logger.error({ ...schedule }, 'A schedule was refused')
-      this.#events.emit('schedule_refused', schedule)
-    }
-    this.#schedules = new DeclaredSchedules(settling, this.#context.failures, onRefused)
-    this.#scheduler = new Scheduler({
-      session: settling,
-      failures: this.#context.failures,
-      listener: { onFired: (schedule) => this.#events.emit('scheduled', schedule), onRefused },
-      longestSleepMs: this.#options.pollIntervalMs,
-    })
-    const { maintenanceIntervalMs } = this.#options
-    if (maintenanceIntervalMs !== null) {
-      this.#maintenance = new Maintenance({
-        intervalMs: maintenanceIntervalMs,
-        open: session,
-        logger: this.#logger,
-        failures: this.#context.failures,
-        onMaintained: (maintained) => this.#events.emit('cleaned', maintained),
-      })
-    }
+    this.#services = new WorkerServices(this.#context)
     this.#listener = new Listener({
       source,
       channels: [TASKS_CHANNEL, CONTROL_CHANNEL],
@@ -155,7 +137,7 @@ export class Worker {
    * @throws InvalidOptionError if an option can't be used. What only the database knows (columns) makes `run()` reject.
    */
   schedule<Own extends Columns>(task: Task<Own>, options: ScheduleOptions, columns: ScheduledColumns<Own>): this {
-    this.#schedules.declare(resolveSchedule(task, options, columns, 'code'))
+    this.#services.schedules.declare(resolveSchedule(task, options, columns, 'code'))
     return this
   }
 
@@ -164,7 +146,7 @@ export class Worker {
    * programs that declare schedules in this database need another beginning of their keys: give it as `keyPrefix`.
    */
   removeUndeclaredSchedules(options: { readonly keyPrefix?: string } = {}): this {
-    this.#schedules.removeUndeclared(options.keyPrefix ?? '')
+    this.#services.schedules.removeUndeclared(options.keyPrefix ?? '')
     return this
   }
 
@@ -216,26 +198,6 @@ export class Worker {
     return this.stop()
   }
 
-  on<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
-    this.#events.on(event, listener)
-    return this
-  }
-
-  once<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
-    this.#events.once(event, listener)
-    return this
-  }
-
-  off<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
-    this.#events.off(event, listener)
-    return this
-  }
-
-  /** The name under which `node:events` looks for {@link Worker.off}. */
-  removeListener<Name extends keyof WorkerEvents>(event: Name, listener: EventListener<WorkerEvents[Name]>): this {
-    return this.off(event, listener)
-  }
-
   /** What the worker knows of itself at this moment; asks nobody, so it can be called as often as you like, at any time. */
   health(): WorkerHealth {
     const { listening, lastPingAt, reconnects } = this.#listener.status
@@ -277,11 +239,10 @@ export class Worker {
       await this.#listener.start()
       for (const session of this.#sessions) session.keepOpen()
       await this.#runners.check()
-      await this.#schedules.start()
+      await this.#services.schedules.start()
       if (this.#phase === 'running') {
         this.#runners.start()
-        this.#scheduler.start()
-        this.#maintenance?.start()
+        this.#services.start()
         this.#events.emit('ready')
       }
       await ended
@@ -297,9 +258,9 @@ export class Worker {
     const wasRunning = this.#phase === 'running'
     this.#phase = 'stopping'
     if (wasRunning) this.#events.emit('stopping')
-    this.#schedules.stop()
+    this.#services.schedules.stop()
     await this.#runners.stop(timeoutMs)
-    const services = Promise.allSettled([this.#listener.close(), this.#scheduler.stop(), this.#maintenance?.stop()])
+    const services = Promise.allSettled([this.#listener.close(), this.#services.stop()])
     await Promise.race([services, sleep(LAST_STATEMENT_MS, { unref: true })])
     // Whoever still waits for an answer is told that none will come.
     await Promise.allSettled([...this.#sessions, this.#counter].map((session) => session.close()))
@@ -314,7 +275,7 @@ export class Worker {
     this.#events.emit('listening')
     // What was announced while nobody listened is gone: look at everything.
     for (const runner of this.#runners) runner.catchUp()
-    this.#scheduler.wake()
+    this.#services.wake()
   }
 
   #onDown(reason: Error): void {
@@ -322,12 +283,12 @@ export class Worker {
     if (!(reason instanceof NotDeliveringError)) this.#watch.failed(reason)
     this.#events.emit('not_listening', reason)
     // Asks the database: it shows at once whether only the listener is lost.
-    this.#scheduler.wake()
+    this.#services.wake()
   }
 
   #hear(channel: string, payload: string): void {
     if (channel !== CONTROL_CHANNEL) this.#runners.announce(payload)
-    else if (payload === 'schedules') this.#scheduler.wake()
+    else if (payload === 'schedules') this.#services.wake()
     else this.#runners.control(payload)
   }
 }

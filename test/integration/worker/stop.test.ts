@@ -65,9 +65,11 @@ describe('stop() in unusual moments', () => {
     // The poll acquires, and its answer never comes.
     await waitFor(() => Date.now() - (recorded.worker.health().types[0]?.lastAcquireAt?.getTime() ?? Date.now()) > 300)
     await within(recorded.worker.stop({ timeoutMs: 100 }), { timeoutMs: 15_000 })
+    await proxy.pass()
+    // What is told late would come now.
+    await new Promise((resolve) => setTimeout(resolve, 500))
     expect(recorded.of('error').slice(before)).toEqual([])
     expect(recorded.lines.filter(({ message }) => message.startsWith('Tasks could not be acquired'))).toEqual([])
-    await proxy.pass()
   })
 
   it('is called at the end of an await using block', async () => {

@@ -51,6 +51,11 @@ export class NotDeliveringError extends PgTasksError {
   }
 }
 
+/** Whether a call failed because we closed its connection ourselves. */
+export function isClosing(error: unknown): boolean {
+  return error instanceof ClosedError || (error instanceof ConnectionLostError && error.cause instanceof ClosedError)
+}
+
 /** A call on something that was closed. */
 export class ClosedError extends PgTasksError {
   override readonly name = 'ClosedError'

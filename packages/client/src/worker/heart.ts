@@ -1,6 +1,6 @@
 import type { GoneReason, HeartbeatResult } from '@pg-tasks/sql'
 import { closeLease, heartbeat, type Queryable, type Run, release, type TypeDescription } from '@pg-tasks/sql'
-import { ClosedError } from '../errors/connection-errors.js'
+import { isClosing } from '../errors/connection-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import { sleep } from '../timers/sleep.js'
 import { startTimer } from '../timers/start-timer.js'
@@ -174,7 +174,7 @@ export class Heart {
       await this.#hear(result, new Map(runs.map((run) => [run.id, run.token])))
       await this.#listener.onBeat()
     } catch (error) {
-      if (error instanceof ClosedError) return
+      if (isClosing(error)) return
       // Tried again at the next tick; a lease that nobody took stays good.
       this.#lastBeatAt = performance.now() - this.#intervalMs() + Math.min(TICK_MS, this.#intervalMs() / 4)
       failures.failed(

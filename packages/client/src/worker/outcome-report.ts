@@ -1,5 +1,5 @@
 import type { GoneReason, TaskState, TypeDescription } from '@pg-tasks/sql'
-import { ClosedError } from '../errors/connection-errors.js'
+import { isClosing } from '../errors/connection-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import type { ActiveRun } from './active-run.js'
 import { isOwnDoing, type SingleOutcome } from './outcome.js'
@@ -60,7 +60,7 @@ export class OutcomeReport {
 
   /** A statement has failed and will be tried again. */
   failure(kind: string, error: unknown, message: string): void {
-    if (error instanceof ClosedError) return
+    if (isClosing(error)) return
     this.#context.failures.failed(
       `${kind} ${this.#type().table}`,
       { ...typeReference(this.#type()), error: describeThrown(error) },

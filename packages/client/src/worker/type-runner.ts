@@ -1,6 +1,6 @@
 import { acquire, nextDue, type TypeDescription } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
-import { ClosedError, ConnectionLostError } from '../errors/connection-errors.js'
+import { ConnectionLostError, isClosing } from '../errors/connection-errors.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
@@ -310,7 +310,7 @@ export class TypeRunner {
 
   async #onFailure(error: unknown): Promise<void> {
     // At the end the worker closes its connections itself.
-    if (error instanceof ClosedError && this.#stopping.signal.aborted) return
+    if (this.#stopping.signal.aborted && isClosing(error)) return
     if (await this.#type.mend(error)) return
     // Gone: it may be made anew, as another table.
     if ((hasMoved(error) || error instanceof TypeNotRegisteredError) && !this.#slots.holdsAny) this.#type.forget()

@@ -41,6 +41,12 @@ describe('perform', () => {
     expect([...steps.keys()]).toEqual(['send'])
   })
 
+  it('refuses options that it does not know', async () => {
+    const row = { order_id: '1', email: 'a' }
+    await expect(perform(sendInvoice, row, { atempt: 2 } as never)).rejects.toThrow(/Did you mean "attempt"/)
+    await expect(perform(sendInvoice, row, { steps: {} as never })).rejects.toThrow(/steps.*must be a Map/)
+  })
+
   it('asks for the columns that the class needs', () => {
     expectTypeOf(perform<Invoice>).toBeCallableWith(sendInvoice, { order_id: '1', priority: 2, last_error: 'x' })
     // @ts-expect-error: a column that is missing

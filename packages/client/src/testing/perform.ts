@@ -2,6 +2,8 @@ import type { Queryable, TemplateRow } from '@pg-tasks/sql'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import type { Logger } from '../logger/logger.js'
 import { noopLogger } from '../logger/noop-logger.js'
+import { checkOptions } from '../options/check-options.js'
+import { anything, integer, loggerOption } from '../options/checks.js'
 import type { Claimed, Columns, NewTask } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import type { TaskContext } from '../task/task-context.js'
@@ -9,13 +11,25 @@ import { decodeStepValue, encodeStepValue } from '../worker/step-value.js'
 
 /** What the handler is given besides the row. */
 export interface PerformOptions {
-  /** @defaultValue 1 */
+  /**
+   * `context.attempt`, and `execution_count` of the row.
+   * @defaultValue 1
+   */
   readonly attempt?: number
-  /** @defaultValue one that is never aborted */
+  /**
+   * `context.signal`.
+   * @defaultValue one that is never aborted
+   */
   readonly signal?: AbortSignal
-  /** @defaultValue none */
+  /**
+   * `context.logger`.
+   * @defaultValue none
+   */
   readonly logger?: Logger
-  /** `context.tx`. @defaultValue none: using it throws */
+  /**
+   * `context.tx`.
+   * @defaultValue none: using it throws
+   */
   readonly tx?: Queryable
   /**
    * Steps that earlier attempts have done, with what they returned; those of this call are added.
@@ -31,6 +45,8 @@ type GivenRow<Own extends Columns> = NewTask<Own> & Partial<Omit<TemplateRow, ke
  * Calls a handler with a row that is in no table: what it does with its input can be tested without a database. Returns and
  * throws what it returns and throws. Handlers that settle their task themselves need `drain`.
  *
+ * @throws InvalidOptionError that names the option
+ *
  * @example
  * expect(await perform(sendInvoice, { order_id: '42', email: 'ada@example.com' })).toBe('sent')
  */
@@ -39,9 +55,9 @@ export async function perform<Own extends Columns>(
   row: GivenRow<Own>,
   options: PerformOptions = {},
 ): Promise<unknown> {
-  const attempt = options.attempt ?? 1
-  const claimed = { ...templateRow(attempt), ...row } as unknown as Claimed<Own>
-  return task.run(claimed, contextOf(claimed, attempt, options))
+  const resolved = resolvePerformOptions(options)
+  const claimed = { ...templateRow(resolved.attempt), ...row } as unknown as Claimed<Own>
+  return task.run(claimed, contextOf(claimed, resolved))
 }
 
 function templateRow(attempt: number): TemplateRow {
@@ -74,10 +90,28 @@ function templateRow(attempt: number): TemplateRow {
   }
 }
 
+interface ResolvedPerformOptions extends Required<Omit<PerformOptions, 'tx'>> {
+  readonly tx: Queryable | undefined
+}
+
+/** @throws InvalidOptionError that names the option */
+function resolvePerformOptions(options: PerformOptions): Readonly<ResolvedPerformOptions> {
+  return checkOptions<ResolvedPerformOptions>('perform', options, {
+    attempt: integer({ default: 1 }),
+    signal: (given) => (given as AbortSignal | undefined) ?? new AbortController().signal,
+    logger: loggerOption({ default: noopLogger }),
+    tx: anything(),
+    steps: (given, refuse) => {
+      if (given === undefined) return new Map<string, unknown>()
+      return given instanceof Map ? (given as Map<string, unknown>) : refuse('must be a Map.')
+    },
+  })
+}
+
 type Work = (context: { readonly idempotencyKey: string }) => Promise<unknown>
 
-function contextOf({ id }: { readonly id: string }, attempt: number, options: PerformOptions): TaskContext {
-  const { signal = new AbortController().signal, logger = noopLogger, tx, steps = new Map<string, unknown>() } = options
+function contextOf({ id }: { readonly id: string }, options: ResolvedPerformOptions): TaskContext {
+  const { attempt, signal, logger, tx, steps } = options
   const once = async (...args: [step: string, work: Work] | [connection: unknown, step: string, work: Work]) => {
     const [step, work] = (args.length === 3 ? args.slice(1) : args) as [string, Work]
     // As a mark would keep it.

@@ -47,7 +47,10 @@ export interface TemplateDatabase {
 export async function templateDatabase(options: TemplateDatabaseOptions): Promise<TemplateDatabase> {
   const { connectionString, name, prepare } = checkOptions<TemplateDatabaseOptions>('templateDatabase', options, {
     connectionString: text(),
-    name: text(),
+    name: (given, refuse) => {
+      const name = text()(given, refuse)
+      return Buffer.byteLength(name) <= 63 ? name : refuse('must have at most 63 bytes.')
+    },
     prepare: callback(),
   })
   await onServer(connectionString, async (server) => {

@@ -60,12 +60,9 @@ describe('pg-tasks worker', () => {
     await cli.line(/\[1\] ready/)
     await cli.line(/\[2\] ready/)
     await enqueue('slow')
-    const [pid] = await waitFor(async () => {
-      const pids = await pidsOf('slow')
-      return pids.length > 0 && pids
-    })
+    const pid = await waitFor(async () => (await pidsOf('slow'))[0], { what: 'a process that greets' })
     const before = cli.lines.length
-    process.kill(pid as number, 'SIGKILL')
+    process.kill(pid, 'SIGKILL')
     await cli.line(/ended by itself \(SIGKILL\); starts again in 200 ms/, before)
     await cli.line(/ready/, before)
     await database.pool.query('insert into go default values')

@@ -115,7 +115,14 @@ describe('the metrics server', () => {
     recorded.running = recorded.worker.run()
     await recorded.seen('ready')
     await proxy.down()
-    await waitFor(async () => (await get(`${url}/ready`)).status === 503, { timeoutMs: 20_000 })
+    const notReady = await waitFor(
+      async () => {
+        const { status, body } = await get(`${url}/ready`)
+        return status === 503 && body.includes('the database does not answer') ? body : undefined
+      },
+      { timeoutMs: 20_000 },
+    )
+    expect(JSON.parse(notReady)).toMatchObject({ ok: false, worker: { database: { answers: false } } })
     expect((await get(`${url}/live`)).status).toBe(200)
     const { body } = await get(`${url}/metrics`)
     expect(seriesOf(body, 'pg_tasks_worker_database_answers')).toBe(0)

@@ -54,6 +54,7 @@ describe('the name of a class', () => {
       functionName: 'tasks_send_invoice',
       autoFinish: true,
       preparedStatements: false,
+      settle: 'each',
     })
     expect(new HTTPExport2PDF().options.table).toBe('http_export2_pdf')
     expect(new SendInvoice({ schema: 'app' }).options.functionName).toBe('app_send_invoice')

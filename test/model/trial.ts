@@ -86,7 +86,7 @@ export class Trial {
 }
 
 /** The queue does something else than the model. */
-export class Difference extends Error {
+class Difference extends Error {
   constructor(what: string, model: unknown, real: unknown) {
     super(`${what}.\n  model: ${JSON.stringify(model)}\n  queue: ${JSON.stringify(real)}`)
     this.name = 'Difference'

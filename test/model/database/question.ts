@@ -114,6 +114,6 @@ export function questionOf(call: Call, { table, tokenOf, taskOf }: Naming): Ques
   }
 }
 
-export function workerId(worker: number): string {
+function workerId(worker: number): string {
   return `00000000-0000-4000-8000-${String(worker).padStart(12, '0')}`
 }

@@ -124,6 +124,40 @@ describe('each page', () => {
     expect(found).toEqual([])
   })
 
+  it('is accessible in its dialogs, its menus and at the sign-in too', { timeout: 180_000 }, async () => {
+    const { url } = await serveDashboard({ connectionString })
+    const guarded = await serveDashboard({ connectionString, token: 'a-token-of-some-length' })
+    const found: string[] = []
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await open(`${url}types/tasks/send_invoice`, { colorScheme, bypassCSP: true })
+      const look = async (what: string): Promise<void> => {
+        for (const violation of await axeViolations(page)) found.push(`${colorScheme} ${what} ${violation}`)
+      }
+      for (const button of ['Enqueue…', 'Pause…', 'Limits…', 'Clean…']) {
+        await page.getByRole('button', { name: button }).click()
+        await page.getByRole('dialog').waitFor()
+        await look(button)
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
+      await page.getByText('Columns', { exact: true }).click()
+      await look('columns')
+      await page.keyboard.press('Escape')
+      await page.getByText('All of these').click()
+      await page.getByRole('button', { name: 'Reset…' }).click()
+      await page.getByText('are selected').waitFor()
+      await look('bulk')
+      await page.goto(`${url}schedules`)
+      await page.getByRole('button', { name: 'New schedule…' }).click()
+      await page.getByLabel('region').waitFor()
+      await look('schedule')
+      await page.goto(guarded.url)
+      await page.getByLabel('Token').fill('wrong')
+      await look('sign-in')
+    }
+    expect(found).toEqual([])
+  })
+
   it('fits 360 pixels, in Russian as well', { timeout: 120_000 }, async () => {
     const { url } = await serveDashboard({ connectionString })
     const { page } = await open(url, { viewport: { width: 360, height: 740 }, locale: 'ru-RU' })
@@ -250,6 +284,35 @@ describe('the tasks of a type', () => {
     await page.getByRole('columnheader', { name: /email/ }).waitFor({ state: 'detached' })
     expect(page.url()).toContain('columns=')
   })
+})
+
+it('a token opens the pages, and signing out closes them', async () => {
+  const { url } = await serveDashboard({ connectionString, user: 'ada', token: 'a-token-of-some-length' })
+  const { page } = await open(url, { mayComplain: true })
+  await page.getByLabel('Token').fill('another-token-of-length')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('alert').getByText('That is not the token.').waitFor()
+  await page.getByLabel('Token').fill('a-token-of-some-length')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.locator('.preferences summary').click()
+  await page.getByText('Signed in as ada').waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Token').waitFor()
+  await page.goto(`${url}types/tasks/send_invoice`)
+  await page.getByLabel('Token').waitFor()
+})
+
+it('who may only look sees no buttons that act', async () => {
+  const { url } = await serveDashboard({ connectionString, readOnly: true })
+  const { page } = await open(`${url}types/tasks/send_invoice`)
+  await page.getByText('Read only').waitFor()
+  await page.getByText('c@example.com').first().waitFor()
+  expect(await page.getByRole('button', { name: /^(Enqueue|Pause|Limits|Clean)/ }).count()).toBe(0)
+  expect(await page.getByText('All of these').count()).toBe(0)
+  await page.goto(`${url}types/tasks/send_invoice/${runningId}`)
+  await page.getByText('Attempt 1: started').waitFor()
+  expect(await page.locator('.heading button').count()).toBe(0)
 })
 
 describe('a page without anything to show', () => {

@@ -72,6 +72,21 @@ describe('pg-tasks worker', () => {
     expect((await cli.ended).code).toBe(0)
   })
 
+  it('serves metrics and health of each process', async () => {
+    const port = 20_000 + (process.pid % 20_000)
+    const cli = start(GREET, '--processes', '2', '--metrics-port', String(port))
+    await cli.line(new RegExp(`metrics and health at http://127\\.0\\.0\\.1:${port + 1}$`))
+    await cli.line(/\[1\] ready/)
+    await cli.line(/\[2\] ready/)
+    for (const one of [port, port + 1]) {
+      const ready = await fetch(`http://127.0.0.1:${one}/ready`)
+      expect(ready.status).toBe(200)
+      expect(await (await fetch(`http://127.0.0.1:${one}/metrics`)).text()).toContain('greet')
+    }
+    cli.signal('SIGTERM')
+    expect((await cli.ended).code).toBe(0)
+  })
+
   it('ends its processes when it is killed itself', async () => {
     const cli = start(GREET)
     const [, pid] = /pid (\d+)/.exec(await cli.line(/ready/)) ?? []

@@ -6,6 +6,8 @@ export interface ChildSettings {
   readonly concurrencies: Readonly<Record<string, number>>
   readonly verbose: boolean
   readonly stopTimeoutMs: number
+  /** Where to serve metrics and health; the port is the first process's. */
+  readonly metrics: { readonly port: number; readonly host: string } | undefined
 }
 
 /** What a worker's process tells its parent. */

@@ -1,4 +1,5 @@
 import type { LogFields, Worker } from '@pg-tasks/client'
+import { startMetricsServer } from '@pg-tasks/client/metrics'
 import { CliError } from '../cli-error.js'
 import type { ChildMessage, ChildSettings, LogLevel, ParentMessage } from './child-messages.js'
 import { loadTasks } from './load-tasks.js'
@@ -42,7 +43,10 @@ async function main(): Promise<void> {
   worker.on('ready', () =>
     tell({ event: 'ready', types: tasks.map(({ options }) => `${options.schema}.${options.table}`) }),
   )
+  const metrics = settings.metrics === undefined ? undefined : await startMetricsServer(worker, settings.metrics)
+  if (metrics !== undefined) log('info', `metrics and health at ${metrics.url}`)
   await worker.run()
+  await metrics?.close()
   for (const one of close) await one()
 }
 

@@ -88,7 +88,7 @@ export class Supervisor {
     clearTimeout(place.timer)
     place.timer = undefined
     place.startedAt = performance.now()
-    const child = fork(fileURLToPath(childFile('child')), [JSON.stringify(settings)], {
+    const child = fork(fileURLToPath(childFile('child')), [JSON.stringify(settingsOf(settings, place.number))], {
       execArgv: [...process.execArgv, ...execArgv],
       env: { ...process.env, DATABASE_URL: databaseUrl },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -169,4 +169,10 @@ export class Supervisor {
   #log({ number }: Place, level: LogLevel, message: string, fields: LogFields = {}): void {
     this.#options.log(level, message, { ...fields, process: number })
   }
+}
+
+/** Two processes can't serve on one port. */
+function settingsOf(settings: ChildSettings, number: number): ChildSettings {
+  const { metrics } = settings
+  return metrics === undefined ? settings : { ...settings, metrics: { ...metrics, port: metrics.port + number - 1 } }
 }

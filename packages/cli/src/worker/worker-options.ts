@@ -12,6 +12,8 @@ export interface WorkerCommandOptions {
   readonly watch?: boolean
   readonly verbose?: boolean
   readonly stopTimeout: number
+  readonly metricsPort?: number
+  readonly metricsHost: string
 }
 
 /** Adds them to a command. */
@@ -30,6 +32,12 @@ export function withWorkerOptions(command: Command): Command {
         .argParser(parseDuration)
         .default(30_000, '30s'),
     )
+    .option(
+      '--metrics-port <port>',
+      'serve /metrics (Prometheus), /live and /ready on this port; further processes take the next ports',
+      parseInteger(1, 65_535),
+    )
+    .option('--metrics-host <address>', 'the address for it; 0.0.0.0: all', '127.0.0.1')
 }
 
 /** What each process is told. */
@@ -46,7 +54,9 @@ export function childSettings(
     if (table === undefined) concurrency = parsed
     else concurrencies[table] = parsed
   }
-  return { modules, concurrency, concurrencies, verbose: options.verbose === true, stopTimeoutMs: options.stopTimeout }
+  const { metricsPort: port, metricsHost: host, stopTimeout: stopTimeoutMs, verbose = false } = options
+  const metrics = port === undefined ? undefined : { port, host }
+  return { modules, concurrency, concurrencies, verbose, stopTimeoutMs, metrics }
 }
 
 /** The modules that are named, else those of the config file. @throws UsageError if there are none */

@@ -185,6 +185,34 @@ describe('a request that changes something', () => {
   })
 })
 
+describe('an operator', () => {
+  it('acts with the rights of one task type, and does nothing that can’t be written into the audit', async () => {
+    const operator = await database.createRole('operator')
+    await database.pool.query('select tasks.grant_to($1, $2, $3, $4)', [
+      operator.name,
+      'operator',
+      'tasks',
+      'send_invoice',
+    ])
+    const { url } = await serveDashboard({ connectionString: operator.url, token: TOKEN, user: 'ada' })
+    const api = await apiOf(url, { authorization: `Bearer ${TOKEN}` })
+    const [first, second] = [await enqueueInvoice(database.pool), await enqueueInvoice(database.pool)]
+    expect(await api('POST', `types/tasks/send_invoice/tasks/${first}/cancel`, {})).toMatchObject({ status: 200 })
+    const { rows } = await database.pool.query(
+      'select actor, role_name, action, target from tasks.audit order by id desc limit 1',
+    )
+    expect(rows).toEqual([{ actor: 'ada', role_name: operator.name, action: 'cancel', target: first }])
+    await database.pool.query(`revoke insert on tasks.audit from ${operator.name}`)
+    expect(await api('POST', `types/tasks/send_invoice/tasks/${second}/cancel`, {})).toMatchObject({
+      status: 403,
+      json: { message: 'permission denied for table audit' },
+    })
+    const left = await database.pool.query('select canceled from tasks.send_invoice where id = $1', [second])
+    expect(left.rows).toEqual([{ canceled: false }])
+    expect((await api('POST', 'types/tasks/nightly_report/tasks', { values: {} })).status).toBe(403)
+  })
+})
+
 describe('every response', () => {
   it('forbids what comes from elsewhere, what is inline, and frames', async () => {
     const { url } = await serveDashboard({ connectionString })

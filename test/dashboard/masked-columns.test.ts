@@ -8,7 +8,10 @@ const SECRET = 'sekret-7f3a'
 const database = await createDatabase()
 const options = {
   connectionString: database.url,
-  columns: { 'tasks.send_invoice': { email: 'mask', payload: 'hide' }, '*': { region: 'mask', last_error: 'mask' } },
+  columns: {
+    'tasks.send_invoice': { email: 'mask', payload: 'hide' },
+    '*': { region: 'mask', last_error: 'mask', group_key: 'mask' },
+  },
 } as const
 const open = useBrowser()
 let id: string
@@ -30,10 +33,15 @@ beforeAll(async () => {
     `insert into tasks.attempts (table_id, task_id, attempt, started_at, ended_at, outcome, error) values ('tasks.send_invoice'::regclass, $1, 1, now(), now(), 'failed', $2)`,
     [id, `no ${SECRET}`],
   )
+  await database.pool.query(`insert into tasks.groups (key) values ($1)`, [`customer ${SECRET}`])
+  await database.pool.query('update tasks.send_invoice set group_key = $1 where id = $2', [`customer ${SECRET}`, id])
   await database.pool.query(
     `select tasks.schedule('report', 'tasks', 'nightly_report', every => '1 hour', columns => jsonb_build_object('region', $1::text))`,
     [SECRET],
   )
+  await database.pool.query('update tasks.schedules set last_error = $1', [
+    `there is no region "${SECRET}"; this is not one`,
+  ])
 })
 
 it('no response carries a masked or hidden value', async () => {
@@ -60,8 +68,9 @@ it('no response carries a masked or hidden value', async () => {
     expect([path, text.includes('"payload"')]).toEqual([path, false])
   }
   expect((await api('GET', `${type}/tasks/${id}`)).json).toMatchObject({
-    task: { values: { email: '•••', last_error: '•••' }, attempts: [{ error: '•••' }] },
+    task: { values: { email: '•••', last_error: '•••', group_key: '•••' }, attempts: [{ error: '•••' }], group: null },
   })
+  expect((await api('GET', 'health')).text).toContain('there is no region \\"•••\\"; this is not one')
 })
 
 it('no filter and no order tells it either', async () => {

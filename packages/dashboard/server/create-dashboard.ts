@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { InvalidOptionError } from '@pg-tasks/client'
 import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { Access } from './access.js'
 import { Announcements, listeningConfig } from './announcements.js'
 import { type DashboardOptions, type ResolvedDashboardOptions, resolveDashboardOptions } from './dashboard-options.js'
@@ -79,6 +80,10 @@ export function makeDashboard(options: ResolvedDashboardOptions, open: boolean):
   }
 }
 
+/** Longest bodies, in bytes: of a sign-in, which anybody may send, and of an action. */
+const LONGEST_SIGN_IN = 4_096
+const LONGEST_BODY = 2 ** 24
+
 function appOf(services: Services): Hono {
   const { options, access } = services
   const { basePath, logger } = options
@@ -108,7 +113,7 @@ function appOf(services: Services): Hono {
   }
 
   app.get(`${basePath}/login`, () => loginPage(basePath, { status: 200, message: '' }))
-  app.post(`${basePath}/login`, async (context) => {
+  app.post(`${basePath}/login`, limitBody(LONGEST_SIGN_IN), async (context) => {
     refuseForeign(context.req.raw)
     if (access.throttled) return loginPage(basePath, { status: 429, message: 'Too many wrong tokens: wait a minute.' })
     const { token } = await context.req.parseBody()
@@ -146,7 +151,8 @@ function apiOf(services: Services): Hono<DashboardEnv> {
       if (!access.isCsrfToken(user, context.req.header('x-csrf-token'))) {
         throw new DashboardRefusal(403, 'CSRF', 'The request doesn’t come from a page of this dashboard; reload it.')
       }
-      const looksOnly = context.req.path.endsWith('/schedules/preview')
+      const looksOnly =
+        context.req.method === 'POST' && context.req.path === `${options.basePath}/api/schedules/preview`
       if ((options.readOnly || user.readOnly === true) && !looksOnly) {
         throw new DashboardRefusal(403, 'READ_ONLY', 'This dashboard is for looking only.')
       }
@@ -158,9 +164,18 @@ function apiOf(services: Services): Hono<DashboardEnv> {
     context.res.headers.set('server-timing', `db;dur=${stopwatch.databaseMs.toFixed(1)}`)
     if (!context.res.headers.has('cache-control')) context.res.headers.set('cache-control', 'no-store')
   })
+  api.use(limitBody(LONGEST_BODY))
   const routes = [lookRoutes, taskRoutes, bulkRoutes, settingsRoutes, scheduleRoutes]
   for (const make of routes) api.route('/', make(services))
   return api
+}
+
+/** More is not taken in. */
+function limitBody(maxSize: number): ReturnType<typeof bodyLimit> {
+  const onError = (): never => {
+    throw new DashboardRefusal(413, 'TOO_LARGE', `The request is larger than ${maxSize} bytes.`)
+  }
+  return bodyLimit({ maxSize, onError })
 }
 
 /** A browser says from where a request comes; one from another site changes nothing here. */

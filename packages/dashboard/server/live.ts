@@ -19,6 +19,7 @@ export class Live {
   readonly #viewers = new Map<symbol, { readonly send: Send; readonly end: () => void }>()
   readonly #sent = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
+  #due = 0
   #refreshing = false
   #lastMs = 0
   #ticks = 0
@@ -49,7 +50,10 @@ export class Live {
         write('retry: 2000\n\n')
         keepAlive = setInterval(() => write(': \n\n'), KEEP_ALIVE_MS)
         const send: Send = (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-        this.#join(id, send, () => controller.close())
+        this.#join(id, send, () => {
+          clearInterval(keepAlive)
+          controller.close()
+        })
       },
       cancel: leave,
     })
@@ -64,7 +68,7 @@ export class Live {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#unplan()
     for (const { end } of this.#viewers.values()) {
       try {
         end()
@@ -85,7 +89,7 @@ export class Live {
   #leave(id: symbol): void {
     this.#viewers.delete(id)
     if (this.#viewers.size > 0) return
-    clearTimeout(this.#timer)
+    this.#unplan()
     void this.#announcements.stop()
   }
 
@@ -98,13 +102,16 @@ export class Live {
   #plan(inMs: number): void {
     const due = performance.now() + inMs
     if (this.#timer !== undefined && this.#due <= due) return
-    clearTimeout(this.#timer)
+    this.#unplan()
     this.#due = due
     this.#timer = setTimeout(() => void this.#refresh(), inMs)
     this.#timer.unref()
   }
 
-  #due = 0
+  #unplan(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
 
   async #refresh(): Promise<void> {
     this.#timer = undefined

@@ -44,5 +44,14 @@ function filterOf(text: string): TaskFilter {
   if (column === undefined || operator === undefined || !OPERATORS.has(operator)) {
     throw badRequest(`filter ${text} is not column:operator:value.`)
   }
-  return { column: decodeURIComponent(column), operator: operator as FilterOperator, value: value ?? '' }
+  return { column: decoded(column), operator: operator as FilterOperator, value: value ?? '' }
+}
+
+/** A column's name may have a colon, written as %3A. */
+function decoded(column: string): string {
+  try {
+    return decodeURIComponent(column)
+  } catch {
+    throw badRequest(`filter on ${column}: a percent sign in a column’s name is written as %25.`)
+  }
 }

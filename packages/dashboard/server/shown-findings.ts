@@ -1,16 +1,30 @@
-import { type CheckResult, type Finding, MASKED } from '@pg-tasks/sql'
-import { ruleOf } from './column-rules.js'
+import { type CheckResult, type Finding, MASKED, type StoredSchedule } from '@pg-tasks/sql'
+import { ruleOf, shownError } from './column-rules.js'
 import type { ResolvedDashboardOptions } from './dashboard-options.js'
 
-/** The doctor's results without what columns hold that may not be shown: it quotes the errors of tasks. */
+type Rules = ResolvedDashboardOptions['columns']
+
+/** The doctor's results without what columns hold that may not be shown: it quotes the errors of tasks and of schedules. */
 export function shownFindings(
-  rules: ResolvedDashboardOptions['columns'],
+  rules: Rules,
   checks: readonly CheckResult[],
+  schedules: readonly StoredSchedule[],
 ): CheckResult[] {
-  return checks.map((check) => ({ ...check, findings: check.findings.map((finding) => shown(rules, finding)) }))
+  const shown = (check: string, finding: Finding): Finding =>
+    check === 'schedules'
+      ? ofSchedule(
+          rules,
+          finding,
+          schedules.find(({ key }) => key === finding.subject),
+        )
+      : ofTasks(rules, finding)
+  return checks.map((result) => ({
+    ...result,
+    findings: result.findings.map((finding) => shown(result.check, finding)),
+  }))
 }
 
-function shown(rules: ResolvedDashboardOptions['columns'], finding: Finding): Finding {
+function ofTasks(rules: Rules, finding: Finding): Finding {
   const { lastError } = finding.details
   if (typeof lastError !== 'string') return finding
   const [schema = '', table = ''] = (finding.subject ?? '').split('.').map((name) => name.replace(/^"(.*)"$/, '$1'))
@@ -18,7 +32,22 @@ function shown(rules: ResolvedDashboardOptions['columns'], finding: Finding): Fi
   const [firstLine = ''] = lastError.split('\n', 1)
   return {
     ...finding,
-    problem: finding.problem.replaceAll(firstLine, MASKED),
+    problem: firstLine === '' ? finding.problem : finding.problem.replaceAll(firstLine, MASKED),
     details: { ...finding.details, lastError: MASKED },
+  }
+}
+
+/** Without the schedule, which is gone meanwhile, nobody knows what the error quotes. */
+function ofSchedule(rules: Rules, finding: Finding, schedule: StoredSchedule | undefined): Finding {
+  const { error } = finding.details
+  if (typeof error !== 'string') return finding
+  const shown =
+    schedule === undefined
+      ? MASKED
+      : (shownError(rules, schedule.schema, schedule.table, schedule.columns, error) ?? MASKED)
+  return {
+    ...finding,
+    problem: finding.problem.replaceAll(error, shown),
+    details: { ...finding.details, error: shown },
   }
 }

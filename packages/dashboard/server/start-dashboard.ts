@@ -15,7 +15,7 @@ export interface StartDashboardOptions extends DashboardOptions {
   readonly host?: string | undefined
   /**
    * The port; 0 takes a free one.
-   * @defaultValue 4747
+   * @defaultValue 3100
    */
   readonly port?: number | undefined
 }
@@ -35,7 +35,7 @@ export interface RunningDashboard {
  * @throws InvalidOptionError that names the option; the error of node:net if the port is taken
  */
 export async function startDashboard(options: StartDashboardOptions): Promise<RunningDashboard> {
-  const { host = '127.0.0.1', port = 4747, ...rest } = options
+  const { host = '127.0.0.1', port = 3100, ...rest } = options
   const resolved = resolveDashboardOptions('startDashboard', rest)
   const signsIn = resolved.users.length > 0 || resolved.authenticate !== undefined
   if (!signsIn && !isLoopback(host)) {

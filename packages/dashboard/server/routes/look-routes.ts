@@ -1,14 +1,18 @@
 import {
   browseTasks,
+  type CheckResult,
   countRunning,
   countTasks,
   diagnose,
   insertExample,
   listAudit,
   listLeases,
+  listSchedules,
   listWorkerSessions,
   newestDurations,
+  type Queryable,
   readTask,
+  type StoredSchedule,
   typeOverviews,
 } from '@pg-tasks/sql'
 import { Hono } from 'hono'
@@ -103,10 +107,10 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
   // The doctor opens no transaction and wants none.
   routes.get('/health', async (context) =>
     context.json({
-      checks: shownFindings(
-        options.columns,
-        await database.ask((connection) => diagnose(connection), context.get('stopwatch')),
-      ),
+      checks: await database.ask(async (connection) => {
+        const checks = await diagnose(connection)
+        return shownFindings(options.columns, checks, await schedulesOf(checks, connection))
+      }, context.get('stopwatch')),
     }),
   )
 
@@ -119,4 +123,10 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
     ),
   )
   return routes
+}
+
+/** The schedules whose errors may be quoted; none are read where there is no finding about one. */
+async function schedulesOf(checks: readonly CheckResult[], connection: Queryable): Promise<readonly StoredSchedule[]> {
+  const found = checks.some(({ check, findings }) => check === 'schedules' && findings.length > 0)
+  return found ? listSchedules(connection) : []
 }

@@ -11,32 +11,7 @@ export function settingsRoutes({ database, live }: Services): Hono<DashboardEnv>
     const { setting } = context.req.param()
     const name = nameOf(context)
     const body = await bodyOf(context)
-    const apply = async (connection: Queryable): Promise<Record<string, unknown>> => {
-      switch (setting) {
-        case 'pause': {
-          const reason = optionalText(body.reason, 'reason')
-          await pauseType(connection, name, reason)
-          return reason === undefined ? {} : { reason }
-        }
-        case 'resume':
-          await resumeType(connection, name)
-          return {}
-        case 'concurrency': {
-          const most = numberOrNull(body.most, 'most')
-          await limitConcurrency(connection, name, most)
-          return { most }
-        }
-        case 'rate': {
-          const count = numberOrNull(body.count, 'count')
-          const perMs = numberOrNull(body.perMs, 'perMs') ?? 1_000
-          await limitRate(connection, name, count === null ? null : { count, perMs })
-          return { count, perMs }
-        }
-        default:
-          throw badRequest(`There is no setting ${setting}.`)
-      }
-    }
-    const { details } = { details: { ...body } }
+    const { details, apply } = settingOf(setting, name, body)
     await database.act(
       context.get('user'),
       { action: setting, type: name, details },
@@ -50,4 +25,42 @@ export function settingsRoutes({ database, live }: Services): Hono<DashboardEnv>
     return context.json({})
   })
   return routes
+}
+
+/** A change of a setting: what is written down of it, and how it is done. */
+interface Setting {
+  readonly details: Readonly<Record<string, unknown>>
+  readonly apply: (connection: Queryable) => Promise<void>
+}
+
+function settingOf(
+  setting: string,
+  name: { readonly schema: string; readonly table: string },
+  body: Readonly<Record<string, unknown>>,
+): Setting {
+  switch (setting) {
+    case 'pause': {
+      const reason = optionalText(body.reason, 'reason')
+      return {
+        details: reason === undefined ? {} : { reason },
+        apply: (connection) => pauseType(connection, name, reason),
+      }
+    }
+    case 'resume':
+      return { details: {}, apply: (connection) => resumeType(connection, name) }
+    case 'concurrency': {
+      const most = numberOrNull(body.most, 'most')
+      return { details: { most }, apply: (connection) => limitConcurrency(connection, name, most) }
+    }
+    case 'rate': {
+      const count = numberOrNull(body.count, 'count')
+      const perMs = numberOrNull(body.perMs, 'perMs') ?? 1_000
+      return {
+        details: count === null ? { count } : { count, perMs },
+        apply: (connection) => limitRate(connection, name, count === null ? null : { count, perMs }),
+      }
+    }
+    default:
+      throw badRequest(`There is no setting ${setting}.`)
+  }
 }

@@ -39,6 +39,15 @@ export function useData<Value>(path: string, concerns: (event: LiveEvent) => boo
   }, [path, turn])
 
   useEffect(() => () => clearTimeout(timer.current), [])
+  // What came while nobody saw the page was passed by.
+  useEffect(() => {
+    if (concerns === never) return
+    const onVisible = (): void => {
+      if (!document.hidden) reload()
+    }
+    document.addEventListener('visibilitychange', onVisible)
+    return () => document.removeEventListener('visibilitychange', onVisible)
+  }, [concerns, reload])
   useLive(
     useCallback(
       (event) => {

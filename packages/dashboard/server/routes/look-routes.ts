@@ -90,19 +90,25 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
     ),
   )
 
-  routes.get('/workers', async (context) =>
-    context.json(
-      await database.look(async (connection) => {
-        const types = await typeOverviews(connection)
-        const running = []
-        for (const type of types.filter((one) => one.mayRead)) {
-          for (const row of await countRunning(connection, type))
-            running.push({ schema: type.schema, table: type.table, ...row })
+  routes.get('/workers', async (context) => {
+    const stopwatch = context.get('stopwatch')
+    const lags = (await overview.types(stopwatch)).map(({ schema, table, figures }) => ({
+      schema,
+      table,
+      oldestDueMs: figures?.oldestDueMs ?? null,
+    }))
+    const answer = await database.look(async (connection) => {
+      const types = await typeOverviews(connection)
+      const running = []
+      for (const type of types.filter((one) => one.mayRead)) {
+        for (const row of await countRunning(connection, type)) {
+          running.push({ schema: type.schema, table: type.table, ...row })
         }
-        return { leases: await listLeases(connection), running, sessions: await listWorkerSessions(connection) }
-      }, context.get('stopwatch')),
-    ),
-  )
+      }
+      return { leases: await listLeases(connection), running, sessions: await listWorkerSessions(connection) }
+    }, stopwatch)
+    return context.json({ ...answer, lags })
+  })
 
   // The doctor opens no transaction and wants none.
   routes.get('/health', async (context) =>

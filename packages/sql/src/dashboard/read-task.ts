@@ -93,10 +93,12 @@ export async function readTask(
      where m.table_id = $1::regclass and m.task_id = $2::bigint order by m.marked_at limit ${ATTEMPTS}`,
     [tableOf(type), id],
   )
+  // The key of a group is a column's value.
+  const groupKey = show.includes('group_key') ? row.group_key : null
   const group = await connection.query(
     `select g.key, g.finished::double precision as finished, g.failed::double precision as failed, g.canceled::double precision as canceled,
        g.ended_at::text as "endedAt" from tasks.groups g where g.key = $1::text`,
-    [row.group_key],
+    [groupKey],
   )
   return {
     id: row.id,

@@ -1,7 +1,6 @@
 import { createDashboard, type Dashboard } from '@pg-tasks/dashboard'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { createDatabase } from '../support/test-database.js'
-import { waitFor } from '../support/wait-for.js'
 import { createSampleTypes } from './support/sample-types.js'
 
 const database = await createDatabase()
@@ -43,12 +42,13 @@ it('the figures come again to whoever looks after the last one has left', async 
 })
 
 it('a dashboard that is closed keeps no process alive for the sake of those who look', async () => {
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
+  const [started, cleared] = [vi.spyOn(globalThis, 'setInterval'), vi.spyOn(globalThis, 'clearInterval')]
+  onTestFinished(() => vi.restoreAllMocks())
   const dashboard = dashboardOf()
   const reader = await openStream(dashboard)
-  expect(timers()).toBeGreaterThan(before)
+  const intervals = started.mock.results.map(({ value }) => value)
+  expect(intervals).toHaveLength(1)
   await dashboard.close()
   expect(await readUntil(reader, 'nothing')).toBe(false)
-  await waitFor(async () => timers() <= before, { timeoutMs: 5_000, what: 'the timers to end' })
+  expect(cleared.mock.calls.map(([interval]) => interval)).toEqual(intervals)
 })

@@ -54,7 +54,7 @@ function pages(): ReadonlyArray<readonly [path: string, heading: string, shows: 
     ],
     ['schedules', 'Schedules', ['report.daily', '0 3 * * *', 'Europe/Berlin', 'every 1 h']],
     ['schedules/report.hourly', 'report.hourly active', ['Next occurrences', 'by hand', 'enqueued']],
-    ['workers', 'Workers', [worker.id.slice(0, 8), 'pg-tasks worker', 'send_invoice', 'asleep']],
+    ['workers', 'Workers', [worker.id.slice(0, 8), 'pg-tasks worker', 'send_invoice', 'asleep', 'Lag']],
     ['health', 'Health', ['Paused types', 'nightly_report', 'Checks without findings']],
     ['audit', 'Audit', ['trigger_schedule', 'report.hourly', 'local']],
   ]

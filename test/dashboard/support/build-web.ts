@@ -6,5 +6,7 @@ export default async function setup(): Promise<void> {
   await build({
     configFile: join(import.meta.dirname, '..', '..', '..', 'packages', 'dashboard', 'web', 'vite.config.ts'),
     logLevel: 'warn',
+    // Names carry a digest, so what is there may stay: another run may be reading it.
+    build: { emptyOutDir: false },
   })
 }

@@ -22,6 +22,8 @@ interface WorkersAnswer {
   readonly leases: readonly WorkerLease[]
   readonly running: readonly Running[]
   readonly sessions: readonly WorkerSessionInfo[]
+  /** How long the oldest task of each type has been due. */
+  readonly lags: ReadonlyArray<{ readonly schema: string; readonly table: string; readonly oldestDueMs: number | null }>
 }
 
 const START = `import { Worker } from '@pg-tasks/client'
@@ -66,6 +68,8 @@ function Leases({ answer }: { readonly answer: WorkersAnswer }) {
   const { leases, running } = answer
   const without = running.filter(({ workerId }) => workerId === null)
   if (leases.length === 0 && without.length === 0) return null
+  const lagOf = (type: { readonly schema: string; readonly table: string }): number | null =>
+    answer.lags.find(({ schema, table }) => schema === type.schema && table === type.table)?.oldestDueMs ?? null
   const held = (lease: WorkerLease): Running | undefined =>
     running.find((one) => one.workerId === lease.workerId && one.schema === lease.schema && one.table === lease.table)
   return (
@@ -83,6 +87,9 @@ function Leases({ answer }: { readonly answer: WorkersAnswer }) {
               <th scope="col" class="right">
                 {say('longestRun')}
               </th>
+              <th scope="col" class="right">
+                {say('lag')}
+              </th>
               <th scope="col">{say('leaseEnds')}</th>
               <th scope="col">{say('since')}</th>
             </tr>
@@ -98,6 +105,7 @@ function Leases({ answer }: { readonly answer: WorkersAnswer }) {
                 </td>
                 <td class="right num">{held(lease)?.running ?? 0}</td>
                 <td class="right num">{formatDuration(held(lease)?.oldestMs ?? null, language)}</td>
+                <td class="right num">{formatDuration(lagOf(lease), language)}</td>
                 <td>
                   {lease.remainingMs < 0 ? (
                     <span class="tag bad">{say('leaseEnded')}</span>
@@ -120,6 +128,7 @@ function Leases({ answer }: { readonly answer: WorkersAnswer }) {
                 </td>
                 <td class="right num">{one.running}</td>
                 <td class="right num">{formatDuration(one.oldestMs, language)}</td>
+                <td class="right num">{formatDuration(lagOf(one), language)}</td>
                 <td />
                 <td />
               </tr>

@@ -43,7 +43,9 @@ it('the figures come again to whoever looks after the last one has left', async 
 
 it('a dashboard that is closed keeps no process alive for the sake of those who look', async () => {
   const [started, cleared] = [vi.spyOn(globalThis, 'setInterval'), vi.spyOn(globalThis, 'clearInterval')]
-  onTestFinished(() => vi.restoreAllMocks())
+  onTestFinished(() => {
+    vi.restoreAllMocks()
+  })
   const dashboard = dashboardOf()
   const reader = await openStream(dashboard)
   const intervals = started.mock.results.map(({ value }) => value)

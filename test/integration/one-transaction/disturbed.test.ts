@@ -68,6 +68,33 @@ it('a stop lets the task that runs end, commits what is done and gives the rest 
   expect((await database.pool.query('select * from tasks.batches')).rows).toEqual([])
 })
 
+it('a stop runs nothing again that a failure took back: it goes back uncounted', async () => {
+  await createPayments(database.pool, 'stopped_at_failure', 6)
+  const [begun, goOn] = [new Latch(), new Latch()]
+  const task = new Book('stopped_at_failure', async ({ amount }) => {
+    if (amount !== 4) return
+    begun.open()
+    await goOn.opened
+    throw new Error('Not this one')
+  })
+  const recorded = await startWorker({ connectionString: database.url }, [task, 10])
+  await begun.opened
+  const stopped = recorded.worker.stop({ timeoutMs: 10_000 })
+  goOn.open()
+  await stopped
+  expect(task.seen).toEqual(['1', '2', '3', '4'])
+  const rows = await readTasks(database.pool, 'stopped_at_failure')
+  expect(rows.map(({ state, execution_count }) => `${state} ${execution_count}`)).toEqual([
+    'finished 1',
+    'ready 0',
+    'ready 0',
+    'scheduled 1',
+    'ready 0',
+    'ready 0',
+  ])
+  expect((await bookingsOf(database.pool, 'stopped_at_failure')).amounts).toEqual([1])
+})
+
 it('a stop without patience rolls back what a deaf handler holds up, and makes no suspects', async () => {
   await createPayments(database.pool, 'deaf', 6)
   const { task, begun, goOn } = stopAt('deaf', 4)

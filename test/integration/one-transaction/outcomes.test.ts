@@ -112,6 +112,11 @@ describe('tasks in one transaction', () => {
 
   it.each([
     ['COMMIT', (tx: { query(text: string): Promise<unknown> }) => tx.query(' commit'), 'INVALID_ARGUMENT'],
+    [
+      'COMMIT_behind_comments',
+      (tx: { query(text: string): Promise<unknown> }) => tx.query('/* traced * */ -- by a library\n; commit'),
+      'INVALID_ARGUMENT',
+    ],
     ['ROLLBACK', (tx: { query(text: string): Promise<unknown> }) => tx.query('rollback'), 'INVALID_ARGUMENT'],
   ])('refuse %s', async (name, statement, code) => {
     const table = `refuse_${name.toLowerCase()}`

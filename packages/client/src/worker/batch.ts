@@ -51,6 +51,8 @@ export class Batch {
   /** For so many tasks each gets a savepoint of its own. */
   #careful = 0
   #current: ActiveRun | undefined
+  /** When it starts no more tasks. */
+  #until = Number.POSITIVE_INFINITY
 
   constructor(parts: BatchParts) {
     this.#parts = parts
@@ -60,13 +62,8 @@ export class Batch {
 
   /** @throws AbandonedError, or the error of a statement after which the transaction can't go on */
   async run(runs: readonly ActiveRun[]): Promise<void> {
-    const { type, stopping } = this.#parts
-    const until = performance.now() + (type.timeoutMs ?? Number.POSITIVE_INFINITY) * LONGEST_SHARE
-    for (const run of runs) {
-      const late = stopping.aborted || (this.#outcomes.size > 0 && performance.now() >= until)
-      if (late) this.#outcomes.set(run, { kind: 'release' })
-      else await this.#runOne(run)
-    }
+    this.#until = performance.now() + (this.#parts.type.timeoutMs ?? Number.POSITIVE_INFINITY) * LONGEST_SHARE
+    for (const run of runs) await this.#runUnlessLate(run)
     await this.#settle(runs)
   }
 
@@ -84,6 +81,12 @@ export class Batch {
     }
   }
 
+  async #runUnlessLate(run: ActiveRun): Promise<void> {
+    const late = this.#parts.stopping.aborted || (this.#outcomes.size > 0 && performance.now() >= this.#until)
+    if (late) this.#outcomes.set(run, { kind: 'release' })
+    else await this.#runOne(run)
+  }
+
   async #runOne(run: ActiveRun): Promise<void> {
     const transaction = new TaskTransaction(this.#parts.transaction, () => this.#savepoints.ensure())
     const end = await this.#call(run, transaction)
@@ -99,7 +102,7 @@ export class Batch {
     if (this.#careful > 0 || this.#writers.length >= PER_SAVEPOINT) this.#closeSavepoint()
   }
 
-  /** After a failure: the innocent since the savepoint run again. */
+  /** After a failure: the innocent since the savepoint run again, or go back if it is late for that. */
   async #takeBack(): Promise<void> {
     const innocent = this.#writers
     this.#writers = []
@@ -107,7 +110,7 @@ export class Batch {
     this.#careful = CAREFUL_AFTER_FAILURE
     for (const run of innocent) {
       run.settled = undefined
-      await this.#runOne(run)
+      await this.#runUnlessLate(run)
     }
   }
 

@@ -2,9 +2,12 @@ import type { Queryable, QueryResult } from '@pg-tasks/sql'
 import { ClosedError } from '../errors/connection-errors.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 
-/** Statements that would end the transaction of others. `rollback to` is the handler's own affair. */
+/**
+ * Statements that would end the transaction of others, also behind a comment, where some libraries put a trace. `rollback to` is
+ * the handler's own affair.
+ */
 const ENDS_TRANSACTION =
-  /^\s*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!(?:\s+(?:work|transaction))?\s+to\b))\b/i
+  /^(?:[\s;]|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!(?:\s+(?:work|transaction))?\s+to\b))\b/i
 
 /** A statement as node-postgres takes it with its name. */
 interface NamedStatement {
@@ -40,8 +43,9 @@ export class TaskTransaction implements Queryable {
   query(statement: string | NamedStatement, given: readonly unknown[] = []): Promise<QueryResult> {
     const { text, values = given } = typeof statement === 'string' ? { text: statement } : statement
     if (this.#over) return refused(new ClosedError('The transaction of this task'))
-    if (ENDS_TRANSACTION.test(text)) {
-      const problem = `must not be ${text.trim().split(/\s/)[0]}: the transaction is the worker's; throw to take back what was done.`
+    const ending = ENDS_TRANSACTION.exec(text)?.[1]
+    if (ending !== undefined) {
+      const problem = `must not be ${ending}: the transaction is the worker's; throw to take back what was done.`
       return refused(new InvalidArgumentError('statement', problem))
     }
     const result = this.#last.then(() => this.#run(text, values))

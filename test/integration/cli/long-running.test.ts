@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createTaskType } from '../../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { startCli } from './run-cli.js'
+import { runCli, startCli } from './run-cli.js'
 
 let database: TestDatabase
 
@@ -32,6 +32,33 @@ it('dashboard serves until SIGTERM', async () => {
   const cli = startCli(['dashboard', '--port', '0', '--json'], { env: { DATABASE_URL: database.url } })
   const { url } = JSON.parse(await cli.line(/"url"/))
   expect((await fetch(url)).status).toBeLessThan(500)
+  cli.signal('SIGTERM')
+  expect(await cli.ended).toEqual({ code: 0, signal: null })
+})
+
+it('dashboard listens to other machines only with a token, and lets in who has it', async () => {
+  const refused = await runCli(['dashboard', '--port', '0', '--host', '0.0.0.0'], {
+    env: { DATABASE_URL: database.url },
+  })
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain('token')
+
+  const token = 'a token that is long enough'
+  const env = { DATABASE_URL: database.url, PG_TASKS_DASHBOARD_TOKEN: token }
+  const cli = startCli(['dashboard', '--port', '0', '--host', '0.0.0.0', '--user', 'ann', '--json'], { env })
+  const { port } = new URL(JSON.parse(await cli.line(/"url"/)).url)
+  const signIn = (given: string) =>
+    fetch(`http://127.0.0.1:${port}/login`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: given }),
+      redirect: 'manual',
+    })
+  expect((await signIn('another one that is long enough')).status).toBe(401)
+  const signedIn = await signIn(token)
+  expect({ status: signedIn.status, cookie: signedIn.headers.get('set-cookie') }).toEqual({
+    status: 303,
+    cookie: expect.stringContaining('HttpOnly'),
+  })
   cli.signal('SIGTERM')
   expect(await cli.ended).toEqual({ code: 0, signal: null })
 })

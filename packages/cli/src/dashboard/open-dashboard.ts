@@ -8,6 +8,9 @@ export interface DashboardSettings {
   readonly connectionString: string
   readonly port: number
   readonly host: string
+  readonly user?: string
+  readonly token?: string
+  readonly readOnly?: boolean
 }
 
 export interface OpenDashboard {

@@ -187,3 +187,21 @@ it('a batch that takes long starts no more tasks after a third of the lease', as
   expect(recorded.ids('released')).toContain('5')
   expect(await executions('long')).toEqual(['finished 1'])
 })
+
+it('a worker whose batch takes long promises nobody any more that it looks by itself', async () => {
+  await createPayments(database.pool, 'promised', 20)
+  const { task, begun, goOn } = stopAt('promised', 12)
+  const promises = async (): Promise<number> => {
+    const { rows } = await database.pool.query(
+      `select count(*)::int as count from pg_locks where locktype = 'advisory' and classid::bigint = 1886415983
+         and objid::bigint = 'tasks.promised'::regclass::oid::bigint and granted`,
+    )
+    return rows[0].count
+  }
+  const recorded = await startWorker({ connectionString: database.url }, [task, 3])
+  await begun.opened
+  expect(await promises()).toBe(1)
+  await waitFor(async () => (await promises()) === 0, { timeoutMs: 10_000, what: 'the promise to be taken back' })
+  goOn.open()
+  await recorded.seen('finished', { count: 20 })
+})

@@ -1,4 +1,4 @@
-import { acquire, nextDue, type TypeDescription } from '@pg-tasks/sql'
+import { acquire, type TypeDescription } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
 import { ConnectionLostError, isClosing } from '../errors/connection-errors.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
@@ -7,7 +7,6 @@ import { fromDatabaseError } from '../errors/from-database-error.js'
 import { WorkerStoppingError } from '../errors/run-errors.js'
 import type { Claimed } from '../task/claimed.js'
 import { type Task, withTextId } from '../task/task.js'
-import { Gate } from '../timers/gate.js'
 import { sleep } from '../timers/sleep.js'
 import { AcquireLog } from './acquire-log.js'
 import { BatchRunner, singly } from './batch-runner.js'
@@ -15,18 +14,14 @@ import { checkColumns } from './check-columns.js'
 import { hasMoved } from './failure-kind.js'
 import { Heart } from './heart.js'
 import { KnownType } from './known-type.js'
+import { Pace } from './pace.js'
 import { Rescuer } from './rescuer.js'
 import { runHandler } from './run-handler.js'
-import { sleepTime } from './sleep-time.js'
-import { Sleeper } from './sleeper.js'
 import { Slots } from './slots.js'
 import { traceAcquire } from './trace-acquire.js'
 import { type TypeContext, typeReference } from './type-context.js'
 import type { TypeHealth } from './worker-health.js'
 import { checkHeartbeatInterval, heartbeatIntervalOf } from './worker-options.js'
-
-/** A worker without room promises nothing any more after this time, in milliseconds. */
-const STAND_DOWN_MS = 1_000
 
 /** How long `stop` waits for an acquire that is under way, in milliseconds. */
 const LAST_TURN_MS = 3_000
@@ -38,26 +33,18 @@ const LAST_WORDS_MS = 1_000
 export class TypeRunner {
   readonly task: Task<object>
   readonly #context: TypeContext
-  readonly #gate = new Gate()
   readonly #stopping = new AbortController()
   readonly #hurrying = new AbortController()
   readonly #type: KnownType
-  readonly #sleeper: Sleeper
+  readonly #pace: Pace
   readonly #rescuer: Rescuer
   readonly #slots: Slots
   /** Where tasks are run and settled in one transaction. */
   readonly #batches: BatchRunner | undefined
   readonly #heart: Heart
   readonly #errors = new Backoff({ baseMs: 200, maxMs: 5_000 })
-  /** For due rows that can't be taken: locked, or kept back by a trigger. */
-  readonly #untakable: Backoff
   #loop: Promise<void> | undefined
   #ended: Promise<void> | undefined
-  #fullRounds = 0
-  /** How often in a row it slept, looked, and found nothing. */
-  #emptyWakes = 0
-  #slept = false
-  #waitingForRoom = false
   #draining = false
   readonly #acquires = new AcquireLog()
   /** The heart's last error, if it may have moved. */
@@ -66,23 +53,26 @@ export class TypeRunner {
   constructor(task: Task<object>, concurrency: number, context: TypeContext) {
     this.task = task
     this.#context = context
-    this.#untakable = new Backoff({ baseMs: 10, maxMs: Math.min(5_000, context.options.pollIntervalMs) })
     this.#type = new KnownType(context, task.options)
-    this.#sleeper = new Sleeper(context.control, context.listening)
     this.#rescuer = new Rescuer(context)
+    this.#pace = new Pace({
+      context,
+      type: this.#type,
+      rescuer: this.#rescuer,
+      slotsEmpty: () => this.#slots.empty,
+      stopping: this.#stopping.signal,
+    })
     const type = (): TypeDescription => this.#type.current
     const inOne = task.options.settle === 'one_transaction'
     if (inOne) {
       const onAcquired = (rows: readonly Claimed[]) => {
         this.#acquires.succeeded(rows)
-        this.#untakable.reset()
+        this.#pace.acquired()
       }
       this.#batches = new BatchRunner(task, concurrency, context, type, { onAcquired })
     }
     this.#slots = new Slots(task, inOne ? 1 : concurrency, inOne ? singly(context) : context, type, {
-      onRoom: () => {
-        if (this.#waitingForRoom) this.#gate.wake()
-      },
+      onRoom: () => this.#pace.wakeForRoom(),
       call: (run) => this.#batches?.alone(run, type()) ?? runHandler(context, type(), task, run),
     })
     this.#heart = new Heart(context, type, () => heartbeatIntervalOf(context.options, type().timeoutMs), {
@@ -93,18 +83,18 @@ export class TypeRunner {
       onBeat: () => this.#type.relearn(context.beating),
       onRescueDue: () => {
         this.#rescuer.hurry()
-        this.#gate.wake()
+        this.#pace.wake()
       },
       onSuspectDue: () => {
         this.#draining = true
-        this.#gate.wake()
+        this.#pace.wake()
       },
       onFailed: (error) => {
         if (!hasMoved(error)) return
         this.#moved = error
-        this.#gate.wake()
+        this.#pace.wake()
       },
-      onIdle: () => this.#gate.wake(),
+      onIdle: () => this.#pace.wake(),
     })
   }
 
@@ -117,7 +107,7 @@ export class TypeRunner {
       registered: known,
       error: this.#acquires.error,
       rowSecurity: known && this.#type.current.rowSecurity,
-      asleep: this.#sleeper.asleep,
+      asleep: this.#pace.asleep,
       running: this.#slots.running + (this.#batches?.running ?? 0),
       queued: this.#slots.queued,
       unsettled: this.#slots.unsettled,
@@ -145,12 +135,12 @@ export class TypeRunner {
 
   /** A notification, a reconnect, or any other reason to look. */
   wake(): void {
-    this.#gate.wake()
+    this.#pace.wake()
   }
 
   /** Notifications arrive again: what was told meanwhile, tasks that were canceled too, is learned by asking. */
   catchUp(): void {
-    this.#gate.wake()
+    this.#pace.wake()
     if (this.#type.known && this.#slots.holdsAny) void this.#heart.beat()
   }
 
@@ -178,7 +168,7 @@ export class TypeRunner {
   async #stop(timeoutMs: number): Promise<void> {
     const { control } = this.#context
     this.#stopping.abort()
-    this.#gate.wake()
+    this.#pace.wake()
     this.#slots.close()
     const lastBatch = this.#batches?.stop(timeoutMs, this.#hurrying.signal)
     // Without a session no acquire is under way, only an attempt to connect.
@@ -198,7 +188,7 @@ export class TypeRunner {
     const { control } = this.#context
     if (!this.#type.known || control.session === 0) return
     if (this.#heart.idle && !this.#slots.holdsAny) await this.#heart.close(control)
-    await this.#sleeper.end().catch(() => {})
+    await this.#pace.end().catch(() => {})
   }
 
   async #run(): Promise<void> {
@@ -226,30 +216,24 @@ export class TypeRunner {
     if (this.#draining && this.#slots.empty) this.#draining = false
     const room = this.#draining ? 0 : this.#slots.room
     if (room === 0) {
-      await this.#waitForRoom()
+      await this.#pace.waitForRoom()
       return
     }
-    this.#gate.consume()
-    const batched = await this.#batches?.run(type, this.#slots.empty, this.#slept)
-    const count = batched ?? (await this.#acquire(type, room))
-    if (batched === undefined) this.#batches?.tookSingly(count)
-    if (count >= room) {
-      this.#slept = false
-      this.#fullRounds += 1
-      if (this.#fullRounds >= 2) await this.#sleeper.stayAwake(type)
-      return
-    }
-    this.#fullRounds = 0
-    this.#emptyWakes = count === 0 && this.#slept ? Math.min(this.#emptyWakes + 1, 5) : 0
-    this.#slept = false
-    await this.#idle(type)
+    this.#pace.begin()
+    const count = (await this.#runBatch(type)) ?? (await this.#acquire(type, room))
+    await this.#pace.goOn(type, count, room)
+  }
+
+  /** Undefined where nothing is run in batches, or it is time to look for tasks that run singly. */
+  async #runBatch(type: TypeDescription): Promise<number | undefined> {
+    return this.#batches && this.#pace.waitForBatch(this.#batches.run(type, this.#slots.empty, this.#pace.slept))
   }
 
   async #acquire(type: TypeDescription, maxNum: number): Promise<number> {
     let rows: Claimed[]
     try {
       const { workerId, control } = this.#context
-      rows = await traceAcquire({ workerId, ...typeReference(type), maxNum, slept: this.#slept }, () =>
+      rows = await traceAcquire({ workerId, ...typeReference(type), maxNum, slept: this.#pace.slept }, () =>
         acquire<Claimed>(control, type, { maxNum, workerId, slotsEmpty: this.#slots.empty }),
       )
     } catch (error) {
@@ -257,51 +241,15 @@ export class TypeRunner {
       throw error
     }
     this.#acquires.succeeded(rows)
+    this.#batches?.tookSingly(rows.length)
     if (rows.length === 0) return 0
-    this.#untakable.reset()
+    this.#pace.acquired()
     this.#heart.start()
     if (this.#context.events.listenerCount('acquired') > 0) {
       this.#context.events.emit('acquired', { ...typeReference(type), count: rows.length })
     }
     this.#slots.add(rows.map(withTextId))
     return rows.length
-  }
-
-  /** Full: the end of a handler wakes. */
-  async #waitForRoom(): Promise<void> {
-    const { signal } = this.#stopping
-    this.#waitingForRoom = true
-    try {
-      if ((await this.#gate.wait(STAND_DOWN_MS, { signal })) !== 'elapsed') return
-      await this.#sleeper.standDown()
-      await this.#gate.wait(Number.POSITIVE_INFINITY, { signal })
-    } finally {
-      this.#waitingForRoom = false
-    }
-  }
-
-  /** Nothing more was to be had: sleeps until something is due or a commit notifies. */
-  async #idle(type: TypeDescription): Promise<void> {
-    const { signal } = this.#stopping
-    const { control, workerId, options } = this.#context
-    const step = await this.#sleeper.step(type)
-    if (step.kind === 'look') return
-    const due = await nextDue(control, type, { workerId, slotsEmpty: this.#slots.empty })
-    const delayMs = sleepTime(due, {
-      pollIntervalMs: options.pollIntervalMs,
-      untakable: this.#untakable,
-      planRescue: (inMs) => this.#rescuer.plan(type, inMs),
-    })
-    if (step.kind === 'wait') {
-      await this.#gate.wait(Math.min(step.delayMs, delayMs), { signal })
-      return
-    }
-    if (this.#type.age > options.pollIntervalMs) await this.#type.relearn(control)
-    this.#slept = true
-    // A storm of notifications about nothing.
-    const deafMs = this.#emptyWakes > 1 ? Math.min(10 * this.#emptyWakes, delayMs) : 0
-    if (deafMs > 0) await sleep(deafMs, { signal })
-    await this.#gate.wait(delayMs - deafMs, { signal })
   }
 
   get #failureKind(): string {

@@ -24,6 +24,7 @@ export default defineConfig({
     // what passed at a second try only.
     retry: process.env.CI === undefined ? 0 : 2,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Most tests wait for something, so one more than the two cores of the smallest machine that is served.
+    maxWorkers: 3,
   },
 })

@@ -49,6 +49,18 @@ describe('the packages, installed from their tarballs', () => {
     },
   )
 
+  // Their declarations of diagnostics_channel have changed between major versions.
+  it('compile beside newer types of Node too', { timeout: TIMEOUT_MS }, async () => {
+    const words = ['install', '--no-save', '--no-audit', '--no-fund', '--prefer-offline', '--omit=optional']
+    expect(await runIn(consumer.folder, 'npm', [...words, '@types/node@26'])).toMatchObject({ code: 0 })
+    const options = { ...STRICT, ...RESOLUTIONS.NodeNext, noEmit: true }
+    writeFileSync(
+      join(consumer.folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, include: ['main.ts'] }),
+    )
+    expect(await runIn(consumer.folder, process.execPath, [TSC])).toEqual({ code: 0, output: '' })
+  })
+
   it('run a task in a project of plain JavaScript', { timeout: TIMEOUT_MS }, () => runsATask('main.js'))
 
   it('can all be imported, and their commands answer --help', { timeout: TIMEOUT_MS }, async () => {

@@ -34,9 +34,10 @@ function described(error: unknown): Described {
   if (error instanceof CliError)
     return { message: error.message, hint: error.hint, exitCode: error.exitCode, code: 'CLI' }
   const message = messageOf(error)
-  const advice = [hint, placeIn(where), detail].find((text) => typeof text === 'string') as string | undefined
+  const advice = adviceOf(placeIn(where), hint, detail)
   if (error instanceof PgTasksError) return { message, hint: advice, exitCode: EXIT_CODES.FAILED.code, code }
-  if (code === '42P01' || code === '3F000' || code === '42883') {
+  // Of another relation or function, a condition of the user's is mostly the reason.
+  if ((code === '42P01' || code === '3F000' || code === '42883') && /\btasks\b/.test(message)) {
     const schema = 'If the schema tasks is missing or old: pg-tasks migrate.'
     return {
       message,
@@ -46,7 +47,22 @@ function described(error: unknown): Described {
     }
   }
   const unreachable = isUnreachable(error, code)
+  if (unreachable && advice === undefined)
+    return { message, hint: UNREACHABLE, exitCode: EXIT_CODES.NO_DATABASE.code, code }
+  if (code === 'EADDRINUSE')
+    return { message, hint: 'Another --port is free, 0 takes any.', exitCode: EXIT_CODES.FAILED.code, code }
   return { message, hint: advice, exitCode: unreachable ? EXIT_CODES.NO_DATABASE.code : EXIT_CODES.FAILED.code, code }
+}
+
+/** What can be done about it from here. */
+const UNREACHABLE =
+  'Look at --database-url, DATABASE_URL and the config file, and whether the server runs; --embedded starts one of your own.'
+
+/** The hint says more than the detail, which quotes the row; the place stands by itself. */
+function adviceOf(place: string | undefined, hint: unknown, detail: unknown): string | undefined {
+  const said = [place, hint].filter((text) => typeof text === 'string')
+  if (said.length > 0) return said.join('\n')
+  return typeof detail === 'string' ? detail : undefined
 }
 
 /** The line of a file that COPY reads; where else the server was says nothing to a caller. */

@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Binaries } from './binaries.js'
@@ -30,6 +31,7 @@ export async function initializeCluster(layout: ClusterLayout, binaries: Binarie
   if (existsSync(join(layout.data, 'PG_VERSION'))) return verifyCluster(layout, binaries)
   removeLeftovers(layout)
   ensurePassword(layout.password, user)
+  keepOutOfGit(layout)
 
   const draft = `${layout.data}.new-${process.pid}-${randomSuffix()}`
   mkdirSync(draft, { mode: 0o700 })
@@ -45,6 +47,12 @@ export async function initializeCluster(layout: ClusterLayout, binaries: Binarie
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
+}
+
+/** A cluster mostly lies in somebody's project, and its password beside it. */
+function keepOutOfGit({ directory }: ClusterLayout): void {
+  const file = join(directory, '.gitignore')
+  if (!existsSync(file)) writeFileSync(file, '*\n')
 }
 
 function initdbArguments(draft: string, layout: ClusterLayout, { major }: Binaries): string[] {

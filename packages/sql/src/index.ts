@@ -1,3 +1,4 @@
+export type { ColumnType } from 'kysely'
 export {
   type Connection,
   type KyselyLike,

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { start, stop } from '@pg-tasks/embedded'
@@ -50,6 +51,33 @@ it('init and dev: from an empty folder to a task that has run, and an end that l
   dev.signal('SIGINT')
   expect(await dev.ended).toEqual({ code: 0, signal: null })
   expect((await runCli(['dev', 'stop', '--json'], { cwd })).json).toMatchObject({ stopped: false })
+})
+
+it.each([
+  ['{"type":"module"}', 'ts', 'ts'],
+  ['{}', 'ts', 'mts'],
+  ['{}', 'js', 'mjs'],
+])('init writes modules that run in a package like %s, in %s', async (manifest, language, extension) => {
+  const cwd = project()
+  writeFileSync(join(cwd, 'package.json'), manifest)
+  if (language === 'ts') writeFileSync(join(cwd, 'tsconfig.json'), '{}')
+  const { stdout } = await runCli(['init'], { cwd })
+  expect(stdout).toContain(`npx pg-tasks dev tasks/say-hello.${extension} `)
+  expect(stdout.includes('npm install --save-dev tsx')).toBe(language === 'ts')
+
+  const dev = startCli(['dev', `tasks/say-hello.${extension}`, '--sql', 'tasks/say-hello.sql', '--port', '0'], { cwd })
+  expect(await dev.line(/^PostgreSQL runs/)).toContain('Ctrl-C ends it')
+  await dev.line(/ready, serves tasks\.say_hello/)
+  const { stdout: url } = await runCli(['dev', 'url'], { cwd })
+  const script = spawnSync(
+    process.execPath,
+    ['--conditions=@pg-tasks/source', '--import', import.meta.resolve('tsx'), `tasks/enqueue.${extension}`, 'ann'],
+    { cwd, env: { ...process.env, DATABASE_URL: url.trim() }, encoding: 'utf8' },
+  )
+  expect(script).toMatchObject({ stderr: '', stdout: 'Task 1 is enqueued.\n', status: 0 })
+  await dev.line(/^Hello ann, attempt 1$/)
+  dev.signal('SIGINT')
+  expect(await dev.ended).toEqual({ code: 0, signal: null })
 })
 
 it('a config file names the embedded server and the modules; what it gets wrong is said', async () => {

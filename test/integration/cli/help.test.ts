@@ -39,6 +39,10 @@ describe('pg-tasks', () => {
     [['stats'], 'Which database?'],
     [['stats', '--database-url', 'mysql://x'], 'postgres://'],
     [['stats', '--database-url', 'postgres://x', '--embedded'], 'can not both'],
+    [['dev'], 'pg-tasks dev src/tasks.ts; pg-tasks init'],
+    [['worker', '--database-url', 'postgres://127.0.0.1:1/x'], 'pg-tasks worker src/tasks.ts'],
+    [['dev', 'nowhere.ts'], 'There is no module nowhere.ts.'],
+    [['doctor', 'nowhere.mjs', '--database-url', 'postgres://127.0.0.1:1/x'], 'There is no module nowhere.mjs.'],
     [['enqueue', 'a', 'b', '--database-url', 'postgres://x'], 'no column=value'],
     [['clean', 'a', '--older-than', '5 parsecs'], 'no duration'],
   ])('says what is wrong with %j, with exit code 2', async (args, message) => {
@@ -50,6 +54,8 @@ describe('pg-tasks', () => {
   it('has exit code 3 where no database answers, and says so in JSON if that is asked for', async () => {
     const { code, stderr } = await runCli(['stats', '--json', '--database-url', 'postgres://127.0.0.1:1/nowhere'])
     expect(code).toBe(3)
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'ECONNREFUSED', exitCode: 3 } })
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'ECONNREFUSED', exitCode: 3, hint: expect.stringMatching(/DATABASE_URL.*--embedded/) },
+    })
   })
 })

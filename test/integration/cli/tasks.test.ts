@@ -81,6 +81,16 @@ describe('enqueue', () => {
   it('says what the table refuses', async () => {
     const { code, stderr } = await cli('enqueue', 'mail', 'adress=x')
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('column "adress"') })
+    expect(stderr).toContain('Its columns: address (text, required), tags (text[]), body (jsonb).')
+    const incomplete = await cli('enqueue', 'mail', 'tags={secret}')
+    expect(incomplete.stderr).toContain('Its columns: address (text, required)')
+    expect(incomplete.stderr).not.toContain('secret')
+  })
+
+  it('names line and columns where a line of a CSV file lacks one', async () => {
+    const file = join(temporaryFolder(), 'rows.csv')
+    writeFileSync(file, 'address\na\n\n')
+    expect((await cli('enqueue', 'mail', '--file', file)).stderr).toMatch(/line 3[\s\S]*Its columns: address/)
   })
 
   it('takes a CSV file whole, with lines of progress where it is piped', async () => {
@@ -144,6 +154,12 @@ describe('list and show', () => {
     const { stdout } = await cli('show', 'mail', id)
     expect(stdout).toMatch(/^state +ready\n/)
     expect((await cli('show', 'mail', '999999999')).code).toBe(1)
+  })
+
+  it('take an error in the condition for what it is', async () => {
+    const { stderr } = await cli('list', 'mail', '--where', 'address == 1')
+    expect(stderr).toContain('operator does not exist')
+    expect(stderr).not.toContain('migrate')
   })
 })
 

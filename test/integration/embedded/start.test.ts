@@ -40,7 +40,8 @@ describe('start', () => {
     await start(directory)
     expect(statSync(join(directory, 'password')).mode & 0o777).toBe(0o600)
     expect(statSync(directory).mode & 0o777).toBe(0o700)
-    expect(readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log'])
+    expect(readdirSync(directory).sort()).toEqual(['.gitignore', 'data', 'password', 'server.log'])
+    expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('*\n')
   })
 
   it('attaches to the server that runs, and stops it for everyone', async () => {

@@ -51,8 +51,8 @@ export function devCommand(): Command {
 
 async function dev(named: string[], options: DevOptions): Promise<void> {
   const config = await readConfigFile(options.config)
-  const modules = modulesOf(named, config)
-  const database = await chooseDatabase(await orEmbedded(options))
+  const modules = modulesOf('dev', named, config)
+  const database = await chooseDatabase(await orEmbedded(options), { stays: options.keep === true })
   const { embedded, url } = database
   let dashboard: Awaited<ReturnType<typeof openDashboardIfInstalled>>
   try {

@@ -9,6 +9,7 @@ import { EXIT_CODES } from '../exit-codes.js'
 import { Output } from '../output/output.js'
 import type { Painter } from '../output/painter.js'
 import { wrap } from '../output/wrap.js'
+import { checkModules } from '../worker/check-modules.js'
 import { expectedColumns } from '../worker/expected-columns.js'
 
 interface DoctorCommandOptions extends DatabaseOptions {
@@ -37,6 +38,7 @@ export function doctorCommand(): Command {
     .option('--overdue <duration>', 'how long a task may be due without being started (default: 5m)', parseDuration)
     .option('-q, --quiet', 'only print what was found')
     .action(async (modules: string[], options: DoctorCommandOptions) => {
+      checkModules(modules)
       await withClient(options, async (client, database) => {
         const files = modules.length > 0 ? modules : (database.config.tasks ?? [])
         const expected = await expectedColumns(files, database.url)

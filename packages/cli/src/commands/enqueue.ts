@@ -8,6 +8,7 @@ import type { DatabaseOptions } from '../connection/choose-database.js'
 import { findType, typeLabel } from '../connection/find-type.js'
 import { withClient } from '../connection/with-client.js'
 import { enqueueFile, type FileFormat, formatOf } from '../enqueue/enqueue-file.js'
+import { explainColumns } from '../enqueue/explain-columns.js'
 import { formatNumber } from '../output/format.js'
 import { Output } from '../output/output.js'
 
@@ -52,7 +53,7 @@ async function enqueueOne(written: string, words: readonly string[], options: En
   if (options.at !== undefined) columns.planned_to = options.at.toISOString()
   await withClient(options, async (client) => {
     const type = await findType(client, written)
-    const id = await enqueueText(client, type, columns, { delayMs: options.in })
+    const id = await explainColumns(client, type, () => enqueueText(client, type, columns, { delayMs: options.in }))
     new Output(options).answer({ id }, () => `Task ${id} of ${typeLabel(type)} is enqueued.\n`)
   })
 }
@@ -71,7 +72,9 @@ async function enqueueMany(
   await withClient(options, async (client) => {
     const type = await findType(client, written)
     const output = new Output(options)
-    const count = await enqueueFile(client, type, { file, format, progress: !output.json })
+    const count = await explainColumns(client, type, () =>
+      enqueueFile(client, type, { file, format, progress: !output.json }),
+    )
     output.answer({ enqueued: count }, () => `${formatNumber(count)} tasks of ${typeLabel(type)} are enqueued.\n`)
   })
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { withExamples } from '../arguments/add-options.js'
 import { writeFirstTask } from '../init/write-first-task.js'
@@ -19,8 +19,9 @@ export function initCommand(): Command {
     .option('--js', 'JavaScript (default: TypeScript if there is a tsconfig.json)')
     .option('--json', 'print JSON')
     .action((options: InitOptions) => {
-      const language = options.js === true || !existsSync('tsconfig.json') ? 'js' : 'ts'
-      const { written, kept } = writeFirstTask('tasks', language)
+      const typescript = options.js !== true && existsSync('tsconfig.json')
+      const extension = typescript ? (isModule() ? 'ts' : 'mts') : 'mjs'
+      const { written, kept } = writeFirstTask('tasks', extension)
       new Output(options).answer({ written, kept }, () => {
         const lines = [
           ...written.map((file) => `written  ${file}`),
@@ -28,11 +29,22 @@ export function initCommand(): Command {
           '',
           'What next:',
           '  npm install @pg-tasks/client @pg-tasks/sql pg',
-          `  npx pg-tasks dev tasks/say-hello.${language === 'ts' ? 'ts' : 'mjs'} --sql tasks/say-hello.sql --watch`,
+          ...(typescript ? ['  npm install --save-dev tsx @types/node @types/pg'] : []),
+          `  npx pg-tasks dev tasks/say-hello.${extension} --sql tasks/say-hello.sql --watch`,
           `  npx pg-tasks enqueue say_hello name=world --embedded       (in another terminal)`,
         ]
         return `${lines.join('\n')}\n`
       })
     })
   return withExamples(command, ['pg-tasks init', 'pg-tasks init --js'])
+}
+
+/** Whether `.ts` and `.js` files of this project are ES modules. */
+function isModule(): boolean {
+  try {
+    const { type } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly type?: unknown }
+    return type === 'module'
+  } catch {
+    return false
+  }
 }

@@ -19,7 +19,7 @@ export function workerCommand(): Command {
       ),
   ).action(async (named: string[], options: WorkerCommandOptions & DatabaseOptions) => {
     const { url, config } = await chooseDatabase(options)
-    await runWorkers({ modules: modulesOf(named, config), databaseUrl: url, config, options })
+    await runWorkers({ modules: modulesOf('worker', named, config), databaseUrl: url, config, options })
   })
   return withExamples(withDatabaseOptions(command), [
     'pg-tasks worker src/tasks.ts --concurrency 4',

@@ -23,14 +23,21 @@ export interface ChosenDatabase {
   readonly embedded: EmbeddedPostgres | undefined
 }
 
-/** Options first, then DATABASE_URL, then the config file; the embedded server is started, or attached to. */
-export async function chooseDatabase(options: DatabaseOptions): Promise<ChosenDatabase> {
+/**
+ * Options first, then DATABASE_URL, then the config file; the embedded server is started, or attached to.
+ *
+ * @param stays - whether it goes on when the command ends, as people are told
+ */
+export async function chooseDatabase(
+  options: DatabaseOptions,
+  { stays = true }: { readonly stays?: boolean } = {},
+): Promise<ChosenDatabase> {
   const config = await readConfigFile(options.config)
   if (options.databaseUrl !== undefined && options.embedded !== undefined) {
     throw new UsageError('--database-url and --embedded can not both be meant.')
   }
   const directory = embeddedDirectory(options, config)
-  if (directory !== undefined) return startEmbedded(directory, config)
+  if (directory !== undefined) return startEmbedded(directory, config, stays)
   const url = options.databaseUrl ?? process.env.DATABASE_URL ?? config.databaseUrl
   if (url === undefined || url === '') {
     throw new UsageError(
@@ -53,11 +60,11 @@ function directoryOf({ embedded }: ConfigFile): string {
   return typeof embedded === 'string' ? embedded : DEFAULT_DIRECTORY
 }
 
-async function startEmbedded(directory: string, config: ConfigFile): Promise<ChosenDatabase> {
+async function startEmbedded(directory: string, config: ConfigFile, stays: boolean): Promise<ChosenDatabase> {
   // Not at the top: whoever has a server needs none of its binaries.
   const { start } = await import('@pg-tasks/embedded')
   const server = await start(directory)
-  if (!server.attached) say(`PostgreSQL runs in ${directory} now; "pg-tasks dev stop" ends it.`)
+  if (!server.attached) say(`PostgreSQL runs in ${directory} now; ${stays ? '"pg-tasks dev stop"' : 'Ctrl-C'} ends it.`)
   return { url: server.url, config, embedded: server }
 }
 

@@ -16,7 +16,7 @@ export interface GeneratedType {
 export function typesModule(types: readonly GeneratedType[]): string {
   const names = uniqueNames(types)
   const texts = types.map((type, at) => typeText(type, names[at] ?? ''))
-  const tables = types.map(({ schema, table }, at) => `  ${JSON.stringify(`${schema}.${table}`)}: ${names[at]}Table`)
+  const tables = types.map(({ schema, table }, at) => `  ${literal(`${schema}.${table}`)}: ${names[at]}Table`)
   const all = [
     '// Written by "pg-tasks types generate" from the database. Changes made here are lost.',
     imports(texts.join('')),
@@ -30,9 +30,8 @@ export function typesModule(types: readonly GeneratedType[]): string {
 }
 
 function imports(text: string): string {
-  const kysely = text.includes('ColumnType<') ? "import type { ColumnType } from 'kysely'\n" : ''
-  const template = text.includes('TaskTable') ? "import type { TaskTable } from '@pg-tasks/sql'\n" : ''
-  return `${template}${kysely}`
+  const names = ['ColumnType', 'TaskTable'].filter((name) => text.includes(name))
+  return names.length === 0 ? '' : `import type { ${names.join(', ')} } from '@pg-tasks/sql'\n`
 }
 
 function typeText({ schema, table, columns }: GeneratedType, name: string): string {

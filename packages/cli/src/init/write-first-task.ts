@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** `mts`: in a package whose `.ts` files are CommonJS, where what is only an ES module can't be imported everywhere. */
+export type ModuleExtension = 'ts' | 'mts' | 'mjs'
+
 /** What was written, and what was there already. */
 export interface FirstTask {
   readonly written: readonly string[]
@@ -8,14 +11,14 @@ export interface FirstTask {
 }
 
 /** Writes the files of a first task into a folder; none that is there is touched. */
-export function writeFirstTask(folder: string, language: 'ts' | 'js'): FirstTask {
+export function writeFirstTask(folder: string, extension: ModuleExtension): FirstTask {
   const written: string[] = []
   const kept: string[] = []
   mkdirSync(folder, { recursive: true })
   const files: ReadonlyArray<readonly [string, string]> = [
     ['say-hello.sql', TABLE],
-    [`say-hello.${language === 'ts' ? 'ts' : 'mjs'}`, language === 'ts' ? TASK_TS : TASK_JS],
-    [`enqueue.${language === 'ts' ? 'ts' : 'mjs'}`, language === 'ts' ? ENQUEUE_TS : ENQUEUE_JS],
+    [`say-hello.${extension}`, extension === 'mjs' ? TASK_JS : TASK_TS],
+    [`enqueue.${extension}`, enqueueScript(extension)],
   ]
   for (const [name, text] of files) {
     const file = join(folder, name)
@@ -62,8 +65,8 @@ export class SayHello extends Task {
 export const sayHello = new SayHello()
 `
 
-function enqueueScript(extension: 'ts' | 'mjs'): string {
-  const run = extension === 'ts' ? 'npx tsx tasks/enqueue.ts' : 'node tasks/enqueue.mjs'
+function enqueueScript(extension: ModuleExtension): string {
+  const run = extension === 'mjs' ? 'node tasks/enqueue.mjs' : `npx tsx tasks/enqueue.${extension}`
   const imported = extension === 'ts' ? './say-hello.js' : './say-hello.mjs'
   return `import pg from 'pg'
 import { sayHello } from '${imported}'
@@ -75,6 +78,3 @@ console.log(\`Task \${id} is enqueued.\`)
 await pool.end()
 `
 }
-
-const ENQUEUE_TS = enqueueScript('ts')
-const ENQUEUE_JS = enqueueScript('mjs')

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { ExpectedColumns } from '@pg-tasks/sql'
 import { CliError } from '../cli-error.js'
+import { checkModules } from './check-modules.js'
 import { childFile } from './child-file.js'
 import { typescriptOptions } from './typescript-options.js'
 
@@ -14,6 +15,7 @@ export type Inspection =
 /** The columns that the tasks of these modules expect; they are imported in a process of their own, which ends after that. */
 export async function expectedColumns(modules: readonly string[], url: string): Promise<readonly ExpectedColumns[]> {
   if (modules.length === 0) return []
+  checkModules(modules)
   const child = fork(fileURLToPath(childFile('inspect-child')), [JSON.stringify(modules)], {
     execArgv: [...process.execArgv, ...typescriptOptions(modules)],
     env: { ...process.env, DATABASE_URL: url },

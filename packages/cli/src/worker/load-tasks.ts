@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyTask, Worker } from '@pg-tasks/client'
-import { CliError, UsageError } from '../cli-error.js'
+import { CliError } from '../cli-error.js'
+import { checkModules } from './check-modules.js'
 
 /** What modules export for a worker. */
 export interface LoadedModules {
@@ -22,12 +22,12 @@ export interface LoadedModules {
  * @throws UsageError if a file isn't there; CliError if there is no task in them
  */
 export async function loadTasks(modules: readonly string[]): Promise<LoadedModules> {
+  checkModules(modules)
   const tasks = new Set<AnyTask>()
   const configure: Array<(worker: Worker) => unknown> = []
   const close: Array<() => unknown> = []
   for (const written of modules) {
     const file = resolve(written)
-    if (!existsSync(file)) throw new UsageError(`There is no module ${written}.`)
     const exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
     for (const [name, value] of Object.entries(exported)) {
       if (name === 'configure' && typeof value === 'function') configure.push(value as (worker: Worker) => unknown)

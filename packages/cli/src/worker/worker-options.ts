@@ -3,6 +3,7 @@ import { collect, parseInteger } from '../arguments/parse-arguments.js'
 import { parseDuration } from '../arguments/parse-duration.js'
 import { UsageError } from '../cli-error.js'
 import type { ConfigFile } from '../connection/config-file.js'
+import { checkModules } from './check-modules.js'
 import type { ChildSettings } from './child-messages.js'
 
 /** The options by which workers are started. */
@@ -59,12 +60,19 @@ export function childSettings(
   return { modules, concurrency, concurrencies, verbose, stopTimeoutMs, metrics }
 }
 
-/** The modules that are named, else those of the config file. @throws UsageError if there are none */
-export function modulesOf(named: readonly string[], config: ConfigFile): readonly string[] {
-  if (named.length > 0) return named
-  if (config.tasks !== undefined && config.tasks.length > 0) return config.tasks
-  throw new UsageError(
-    'Which tasks? Name a module that exports some, or "tasks" in the config file.',
-    'pg-tasks worker src/tasks.ts',
-  )
+/**
+ * The modules that are named, else those of the config file.
+ *
+ * @throws UsageError if there are none, or one of them isn't there
+ */
+export function modulesOf(command: 'worker' | 'dev', named: readonly string[], config: ConfigFile): readonly string[] {
+  const modules = named.length > 0 ? named : (config.tasks ?? [])
+  if (modules.length === 0) {
+    throw new UsageError(
+      'Which tasks? Name a module that exports some, or "tasks" in the config file.',
+      `pg-tasks ${command} src/tasks.ts; pg-tasks init writes a first one.`,
+    )
+  }
+  checkModules(modules)
+  return modules
 }

@@ -46,9 +46,10 @@ export interface WorkerMessage {
   readonly args: readonly unknown[]
 }
 
-export const enqueueChannel = tracingChannel<unknown, EnqueueMessage>('pg-tasks:enqueue')
-export const acquireChannel = tracingChannel<unknown, AcquireMessage>('pg-tasks:acquire')
-export const runChannel = tracingChannel<unknown, RunMessage>('pg-tasks:run')
+// Both type arguments alike: between major versions of @types/node they have changed places.
+export const enqueueChannel = tracingChannel<EnqueueMessage, EnqueueMessage>('pg-tasks:enqueue')
+export const acquireChannel = tracingChannel<AcquireMessage, AcquireMessage>('pg-tasks:acquire')
+export const runChannel = tracingChannel<RunMessage, RunMessage>('pg-tasks:run')
 
 /** The channel of a worker's event. */
 export function workerChannel(event: string): ReturnType<typeof channel> {

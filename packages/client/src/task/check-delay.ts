@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import { named } from '../options/check-options.js'
 
 /** What the SQL functions take as longest interval. */
 const LONGEST_YEARS = 1_000
@@ -9,7 +10,7 @@ function checkDelay(delayMs: number | undefined): void {
   if (delayMs === undefined || (Number.isFinite(delayMs) && delayMs >= 0 && delayMs <= LONGEST_MS)) return
   throw new InvalidArgumentError(
     'delayMs',
-    `must be a number of milliseconds from 0 to ${LONGEST_YEARS} years, not ${String(delayMs)}.`,
+    `must be a number of milliseconds from 0 to ${LONGEST_YEARS} years, not ${named(delayMs)}.`,
   )
 }
 

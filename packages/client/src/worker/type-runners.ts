@@ -2,9 +2,11 @@ import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { isTransient } from '../errors/is-transient.js'
+import { named } from '../options/check-options.js'
 import { Task } from '../task/task.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunner } from './type-runner.js'
+import { warnUnheard } from './warn-unheard.js'
 
 /** Most tasks of one type at a time in one process. */
 const MOST_AT_ONCE = 10_000
@@ -36,10 +38,16 @@ export class TypeRunners {
     if (!(task instanceof Task)) {
       throw new InvalidArgumentError('task', 'must be an instance of a class that extends Task.')
     }
+    if (typeof (task as Partial<Task<object>>).run !== 'function') {
+      throw new InvalidArgumentError(
+        'task',
+        `has no method run: ${task.constructor.name} must say what is done with a task.`,
+      )
+    }
     if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_AT_ONCE) {
       throw new InvalidArgumentError(
         'concurrency',
-        `must be a whole number from 1 to ${MOST_AT_ONCE}, not ${concurrency}.`,
+        `must be a whole number from 1 to ${MOST_AT_ONCE}, not ${named(concurrency)}.`,
       )
     }
     const key = keyOf(task)
@@ -78,7 +86,11 @@ export class TypeRunners {
         await runner.describe()
       } catch (raised) {
         const error = fromDatabaseError(raised)
-        if (this.#stopped || isTransient(error)) return
+        if (this.#stopped) return
+        if (isTransient(error)) {
+          warnUnheard(this.#context, error)
+          return
+        }
         const code = (error as { code?: unknown }).code
         if (code !== '42883' && code !== '3F000') throw error
         throw new TypeNotRegisteredError(

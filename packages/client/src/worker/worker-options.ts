@@ -57,7 +57,8 @@ export interface WorkerOptions extends ConnectionOptions {
    */
   readonly applicationName?: string
   /**
-   * Where log lines go; a pino logger fits as it is.
+   * Where log lines go; a pino logger fits as it is, `console` too. Without one and without a listener of `error`, only a
+   * database that can't be reached at the start is told, as a warning of the process.
    * @defaultValue none
    */
   readonly logger?: Logger

@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { Task, TypeNotRegisteredError, Worker } from '@pg-tasks/client'
+import { describe, expect, it } from 'vitest'
+import { createTaskType } from '../../support/task-type.js'
+import { createDatabase } from '../../support/test-database.js'
+import { within } from '../../support/wait-for.js'
+import { newWorker, taskOf } from './start-worker.js'
+
+const database = await createDatabase()
+await createTaskType(database.pool, 'say_hello', { columns: 'name text' })
+
+describe('a table that is not registered', () => {
+  it.each([
+    ['say_helo', /tasks\.say_helo is not a registered task type.*Did you mean tasks\.say_hello\?.*tasks\.register/],
+    ['tasks.say_hello', /Did you mean tasks\.say_hello\?/],
+    ['resize_image', /^The table tasks\.resize_image is not a registered task type: select tasks\.register\(/],
+  ])('is answered with the type that was meant: %s', async (table, message) => {
+    const worker = new Worker({ connectionString: database.url, handleSignals: false })
+    worker.add(taskOf(table))
+    const refused = await worker.run().catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(TypeNotRegisteredError)
+    expect((refused as Error).message).toMatch(message)
+  })
+})
+
+describe('a database that can not be reached at the start', () => {
+  const wrong = new URL(database.url)
+  wrong.password = 'a-wrong-one'
+
+  it('is told by the process where nobody else would hear of it, without the password', async () => {
+    const worker = new Worker({ connectionString: wrong.href, handleSignals: false })
+    worker.add(taskOf('say_hello'))
+    const warned = once(process, 'warning')
+    const running = worker.run()
+    const [warning] = (await within(warned, { timeoutMs: 15_000, what: 'the warning' })) as [Error]
+    await worker.stop({ timeoutMs: 0 })
+    await running
+    expect(warning).toMatchObject({
+      name: 'PgTasksWarning',
+      message: expect.stringMatching(/goes on trying to reach its database: .*password authentication failed/),
+    })
+    expect(warning.message).not.toContain('a-wrong-one')
+  })
+
+  it('is left to the logger where there is one', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    const recorded = newWorker({ connectionString: wrong.href }, [taskOf('say_hello'), 1])
+    recorded.running = recorded.worker.run()
+    await recorded.seen('ready')
+    await recorded.worker.stop({ timeoutMs: 0 })
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+})
+
+it('a Task without a method run is refused when it is added', () => {
+  // @ts-expect-error What TypeScript refuses, JavaScript doesn't.
+  const Unfinished = class extends Task {}
+  const worker = new Worker({ connectionString: database.url })
+  expect(() => worker.add(new Unfinished({ table: 'say_hello' }))).toThrow(/"task" has no method run: Unfinished/)
+})

@@ -1,6 +1,14 @@
-import { describeType, describeTypeOfTable, type Queryable, refreshType, type TypeDescription } from '@pg-tasks/sql'
+import {
+  describeType,
+  describeTypeOfTable,
+  listTypes,
+  type Queryable,
+  refreshType,
+  type TypeDescription,
+} from '@pg-tasks/sql'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { isTransient } from '../errors/is-transient.js'
+import { didYouMean } from '../options/did-you-mean.js'
 import type { TaskOptions } from '../task/task-options.js'
 import { hasMoved } from './failure-kind.js'
 import { type TypeContext, typeReference } from './type-context.js'
@@ -54,7 +62,7 @@ export class KnownType {
     // By its identity first: it may bear another name. By its name, if it was made anew.
     const known = this.#type && (await describeTypeOfTable(connection, this.#type.tableId))
     const type = known ?? (await describeType(connection, this.#name.schema, this.#name.table))
-    if (type === undefined) throw this.#unregistered()
+    if (type === undefined) throw this.#unregistered(known === undefined ? await this.#meant(connection) : undefined)
     this.#noteRename(type)
     this.#noteRowSecurity(type)
     this.#type = type
@@ -107,10 +115,20 @@ export class KnownType {
     )
   }
 
-  #unregistered(): TypeNotRegisteredError {
+  /** The registered type whose name is near. Nothing hangs on it, so no error comes of it. */
+  async #meant(connection: Queryable): Promise<string | undefined> {
     const { schema, table } = this.#name
+    const types = await listTypes(connection).catch(() => [])
+    const names = types.filter(({ there }) => there).map((type) => `${type.schema}.${type.table}`)
+    // Who gave the schema with the table wrote it twice.
+    return names.find((name) => name === table) ?? didYouMean(`${schema}.${table}`, names)
+  }
+
+  #unregistered(meant?: string): TypeNotRegisteredError {
+    const { schema, table } = this.#name
+    const advice = meant === undefined ? '' : ` Did you mean ${meant}? If not: create the table, then`
     return new TypeNotRegisteredError(
-      `The table ${schema}.${table} is not a registered task type: select tasks.register('${schema}', '${table}')`,
+      `The table ${schema}.${table} is not a registered task type${advice === '' ? ': ' : `.${advice} `}select tasks.register('${schema}', '${table}')`,
     )
   }
 }

@@ -15,20 +15,25 @@ interface Source {
   readonly line: number
 }
 
+/** The first line of a block that other blocks import: `// tasks.ts`. Only one block of all may have such a name. */
+const FILE_NAME = /^\/\/ ([\w-]+\.ts)\n/
+
 /** Blocks with an import are whole modules; the others are fragments in their page's context. */
-function sourcesOf(page: Page): ReadonlyMap<string, Source> {
+function sourcesOf(page: Page): ReadonlyArray<readonly [file: string, Source]> {
   const context = CONTEXT.exec(page.text)?.[1] ?? ''
-  const sources = new Map<string, Source>()
+  const sources: Array<readonly [string, Source]> = []
   for (const { language, content, line } of page.blocks) {
     if (language !== 'ts') continue
     const before = /^import /m.test(content) ? '' : context
-    const file = join(import.meta.dirname, `${page.path.replaceAll(/\W/g, '-')}-${line}.ts`)
+    const name = FILE_NAME.exec(content)?.[1] ?? `${page.path.replaceAll(/\W/g, '-')}-${line}.ts`
+    const file = join(import.meta.dirname, name)
     // A module even without import and export, so that names don't meet those of other blocks.
-    sources.set(file, {
+    const source = {
       content: `${before}${content}\nexport {}\n`,
       page: page.path,
       line: line - before.split('\n').length + 1,
-    })
+    }
+    sources.push([file, source])
   }
   return sources
 }
@@ -37,7 +42,9 @@ function sourcesOf(page: Page): ReadonlyMap<string, Source> {
 function compile(pages: readonly Page[]): readonly string[] {
   const config = ts.readConfigFile(join(ROOT, 'tsconfig.base.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT)
-  const sources = new Map(pages.flatMap((page) => [...sourcesOf(page)]))
+  const all = pages.flatMap(sourcesOf)
+  const sources = new Map(all)
+  if (sources.size < all.length) throw new Error('Two blocks begin with the same file name.')
   const settings = {
     ...options,
     composite: false,

@@ -1,4 +1,5 @@
 import type { Queryable } from '../connection.js'
+import { inShortTransaction } from '../in-short-transaction.js'
 
 /** Bounds of what a page asks; nothing that a reader does may become a burden. */
 export interface LookOptions {
@@ -32,7 +33,7 @@ export function lookOnly<Value>(
 ): Promise<Value> {
   const begin = `begin isolation level read committed read only; ${timeout('statement_timeout', options.statementTimeoutMs, 5_000)}; ${AS_TEXT};
     set local enable_seqscan to off; set local jit to off; set local max_parallel_workers_per_gather to 0`
-  return transaction(session, begin, work)
+  return inShortTransaction(session, work, begin)
 }
 
 /** Runs an action in a transaction that waits for no row longer than `lockTimeoutMs`: SQLSTATE 55P03 tells that it is held. */
@@ -43,19 +44,7 @@ export function actBriefly<Value>(
 ): Promise<Value> {
   const begin = `begin isolation level read committed; ${timeout('lock_timeout', options.lockTimeoutMs, 500)};
     ${timeout('statement_timeout', options.statementTimeoutMs, 30_000)}; ${AS_TEXT}`
-  return transaction(session, begin, work)
-}
-
-async function transaction<Value>(session: Queryable, begin: string, work: () => Promise<Value>): Promise<Value> {
-  try {
-    await session.query(begin)
-    const value = await work()
-    await session.query('commit')
-    return value
-  } catch (error) {
-    await session.query('rollback').catch(() => {})
-    throw error
-  }
+  return inShortTransaction(session, work, begin)
 }
 
 function timeout(setting: string, given: number | undefined, byDefault: number): string {

@@ -72,6 +72,14 @@ describe('pg-tasks worker', () => {
     expect((await cli.ended).code).toBe(0)
   })
 
+  it('starts a process that leaves before it is ready ever later, whatever its exit code', async () => {
+    const cli = start(join(WORKERS, 'leaves.mjs'))
+    await cli.line(/ended by itself \(exit code 0\); starts again in 200 ms/)
+    await cli.line(/ended by itself \(exit code 0\); starts again in 400 ms/)
+    cli.signal('SIGTERM')
+    expect((await cli.ended).code).toBe(0)
+  })
+
   it('serves metrics and health of each process', async () => {
     const port = 20_000 + (process.pid % 20_000)
     const cli = start(GREET, '--processes', '2', '--metrics-port', String(port))
@@ -119,12 +127,12 @@ describe('pg-tasks worker', () => {
   })
 
   it.each([
-    [['nowhere.ts'], 'There is no module nowhere.ts.'],
-    [[join(WORKERS, 'empty.mjs')], 'No task is exported'],
-    [[join(WORKERS, 'plain.mjs')], 'lacks tone, which the code expects'],
-  ])('gives up where it can never start: %j', async (args, message) => {
+    [['nowhere.ts'], 2, 'There is no module nowhere.ts.'],
+    [[join(WORKERS, 'empty.mjs')], 1, 'No task is exported'],
+    [[join(WORKERS, 'plain.mjs')], 1, 'lacks tone, which the code expects'],
+  ])('gives up where it can never start: %j', async (args, exitCode, message) => {
     const { code, stderr } = await runCli(['worker', ...args], { env: { DATABASE_URL: database.url } })
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
+    expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringContaining(message) })
   })
 })
 

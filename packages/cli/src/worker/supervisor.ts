@@ -30,6 +30,8 @@ interface Place {
   readonly number: number
   child: ChildProcess | undefined
   startedAt: number
+  /** Whether the child has become ready, or was asked to stop: then its end with exit code 0 is in order. */
+  mayEnd: boolean
   failures: number
   timer: NodeJS.Timeout | undefined
 }
@@ -46,7 +48,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.#places = Array.from({ length: options.processes }, (_, index) => {
-      return { number: index + 1, child: undefined, startedAt: 0, failures: 0, timer: undefined }
+      return { number: index + 1, child: undefined, startedAt: 0, mayEnd: false, failures: 0, timer: undefined }
     })
   }
 
@@ -76,6 +78,7 @@ export class Supervisor {
 
   /** Stops every process and starts it anew: its modules have changed. */
   restart(): void {
+    if (this.#phase === 'stopping') return
     for (const place of this.#places) {
       place.failures = 0
       if (place.child === undefined) this.#start(place)
@@ -88,6 +91,7 @@ export class Supervisor {
     clearTimeout(place.timer)
     place.timer = undefined
     place.startedAt = performance.now()
+    place.mayEnd = false
     const child = fork(fileURLToPath(childFile('child')), [JSON.stringify(settingsOf(settings, place.number))], {
       execArgv: [...process.execArgv, ...execArgv],
       env: { ...process.env, DATABASE_URL: databaseUrl },
@@ -111,6 +115,7 @@ export class Supervisor {
       return
     }
     this.#everReady = true
+    place.mayEnd = true
     this.#options.onReady?.(message.types)
     this.#log(place, 'info', `ready, serves ${message.types.join(', ')}`, { pid: place.child?.pid })
   }
@@ -129,7 +134,7 @@ export class Supervisor {
       this.#endIfAllHave()
       return
     }
-    if (how.code === 0) {
+    if (how.code === 0 && place.mayEnd) {
       // It was asked to, by a signal or by us: its place isn't given up.
       this.#start(place)
       return
@@ -156,6 +161,7 @@ export class Supervisor {
     place.timer = undefined
     const { child } = place
     if (child === undefined) return
+    place.mayEnd = true
     if (child.connected) child.send({ event: 'stop' } satisfies ParentMessage, () => {})
     else child.kill('SIGTERM')
     const patience = setTimeout(() => child.kill('SIGKILL'), this.#options.settings.stopTimeoutMs + STOP_GRACE_MS)

@@ -1,4 +1,4 @@
-import { finishMany, type Queryable, type TaskState, type TypeDescription } from '@pg-tasks/sql'
+import { finishMany, type Queryable, release, type TaskState, type TypeDescription } from '@pg-tasks/sql'
 import { unreadableIn } from '../connection/guard-types.js'
 import { RunLimitError, TransactionRolledBackError } from '../errors/run-errors.js'
 import { runsOf } from '../task/held-runs.js'
@@ -152,11 +152,15 @@ export class Batch {
 
   async #settle(runs: readonly ActiveRun[]): Promise<void> {
     const { transaction, type } = this.#parts
-    const finished = runs.filter((run) => this.#outcomes.get(run)?.kind === 'finish')
+    const having = (kind: Outcome['kind']) => runs.filter((run) => this.#outcomes.get(run)?.kind === kind)
+    const finished = having('finish')
     // Those that it leaves out the handler has dealt with, by statements of its own in this transaction.
     if (finished.length > 0) await finishMany(transaction, type, finished)
+    const late = having('release')
+    const released = new Set(late.length > 0 ? await release(transaction, type, late) : [])
+    for (const run of late) this.#states.set(run, released.has(run.id) ? 'ready' : undefined)
     for (const [run, outcome] of this.#outcomes) {
-      if (outcome.kind === 'finish' || outcome.kind === 'look') continue
+      if (outcome.kind !== 'retry' && outcome.kind !== 'cancel') continue
       this.#states.set(run, await writeOutcome(transaction, type, run, outcome, undefined))
     }
   }

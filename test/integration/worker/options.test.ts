@@ -46,18 +46,22 @@ describe('options of a worker', () => {
 })
 
 describe('add()', () => {
-  it.each([0, -1, 1.5, Number.NaN, 10_001, Number.POSITIVE_INFINITY, '5', null])(
+  it.each([0, -1, 1.5, Number.NaN, 10_001, Number.POSITIVE_INFINITY, '5', null, { concurrency: 4 }])(
     'refuses the concurrency %s',
     (concurrency) => {
       const worker = new Worker({ connectionString })
       expect(() => worker.add(taskOf('a'), concurrency as number)).toThrow(
         expect.objectContaining({
           code: 'INVALID_ARGUMENT',
-          message: expect.stringMatching(/concurrency.*from 1 to 10000/),
+          message: expect.stringMatching(/concurrency.*from 1 to 10000(?!.*object Object)/),
         }),
       )
     },
   )
+
+  it('suggests the option of a Task that was meant by two letters in the wrong order', () => {
+    expect(() => taskOf('a', () => {}, { tabel: 'b' } as object)).toThrow(/"tabel" is unknown\. Did you mean "table"\?/)
+  })
 
   it('refuses what is no Task, two Tasks for one table, and a worker that was stopped', async () => {
     const worker = new Worker({ connectionString })

@@ -1,7 +1,8 @@
 /** The name nearest to what was written, if it is near enough to be what was meant. */
 export function didYouMean(written: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined
-  let fewest = Math.max(1, Math.floor(written.length / 3)) + 1
+  // Two letters that changed places are two edits.
+  let fewest = Math.max(written.length < 4 ? 1 : 2, Math.floor(written.length / 3)) + 1
   for (const name of names) {
     const edits = distance(written.toLowerCase(), name.toLowerCase())
     if (edits < fewest) {

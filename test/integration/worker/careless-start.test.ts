@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { inspect } from 'node:util'
 import { Task, TypeNotRegisteredError, Worker } from '@pg-tasks/client'
 import { describe, expect, it } from 'vitest'
 import { createTaskType } from '../../support/task-type.js'
@@ -20,6 +21,8 @@ describe('a table that is not registered', () => {
     const refused = await worker.run().catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(TypeNotRegisteredError)
     expect((refused as Error).message).toMatch(message)
+    // An error that ends a program is read as Node prints it.
+    expect(inspect(refused)).not.toContain('undefined')
   })
 })
 

@@ -10,17 +10,17 @@ export interface DatabaseErrorDetails extends PgTasksErrorDetails {
 
 /** The base of the errors that the SQL functions raise (SQLSTATE `TQ…`); `schema` and `table` name the task type if known. */
 export abstract class DatabaseRaisedError extends PgTasksError {
-  readonly sqlState: string | undefined
-  readonly schema: string | undefined
-  readonly table: string | undefined
-  readonly detail: string | undefined
+  declare readonly sqlState: string | undefined
+  declare readonly schema: string | undefined
+  declare readonly table: string | undefined
+  declare readonly detail: string | undefined
 
   constructor(code: PgTasksError['code'], message: string, details: DatabaseErrorDetails = {}) {
     super(code, message, details)
-    this.sqlState = details.sqlState
-    this.schema = details.schema
-    this.table = details.table
-    this.detail = details.detail
+    if (details.sqlState !== undefined) this.sqlState = details.sqlState
+    if (details.schema !== undefined) this.schema = details.schema
+    if (details.table !== undefined) this.table = details.table
+    if (details.detail !== undefined) this.detail = details.detail
   }
 }
 

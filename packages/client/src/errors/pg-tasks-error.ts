@@ -17,11 +17,12 @@ export interface PgTasksErrorDetails {
 export class PgTasksError extends Error {
   override readonly name: string = 'PgTasksError'
   readonly code: ErrorCode
-  readonly hint: string | undefined
+  /** Not there, rather than undefined, where nothing was told: what Node prints of an error is read by people. */
+  declare readonly hint: string | undefined
 
   constructor(code: ErrorCode, message: string, details: PgTasksErrorDetails = {}) {
     super(redact(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    this.hint = details.hint
+    if (details.hint !== undefined) this.hint = details.hint
   }
 }

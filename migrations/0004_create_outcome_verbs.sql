@@ -31,7 +31,7 @@ begin
       'The lease of this run ended and the task was taken over; roll back.');
   elsif v_state = 'finished' and v_token = p_run_token then
     perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s was finished by this run already', p_verb, p_task_id, p_table),
-      'An earlier COMMIT went through, and its work with it; roll this one back.');
+      'Roll this back. Either an earlier COMMIT went through, and its work with it, or the handler returned before this: is an await missing?');
   elsif v_state = 'running' or p_verb in ('cancel', 'reset') and p_run_token is null then
     perform tasks.refuse('TQ011', pg_catalog.format('%s: task %s of %s was kept back by a trigger or by row level security', p_verb, p_task_id, p_table),
       'Look for a BEFORE trigger of the table that returns NULL, and at its policies.');

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { inspect } from 'node:util'
-import { Task, TypeNotRegisteredError, Worker } from '@pg-tasks/client'
+import { inTransaction, Task, TypeNotRegisteredError, Worker } from '@pg-tasks/client'
 import { describe, expect, it } from 'vitest'
 import { createTaskType } from '../../support/task-type.js'
 import { createDatabase } from '../../support/test-database.js'
 import { within } from '../../support/wait-for.js'
-import { newWorker, taskOf } from './start-worker.js'
+import { Latch, newWorker, startWorker, taskOf } from './start-worker.js'
 
 const database = await createDatabase()
 await createTaskType(database.pool, 'say_hello', { columns: 'name text' })
@@ -56,6 +56,22 @@ describe('a database that can not be reached at the start', () => {
     process.off('warning', note)
     expect(warnings).toEqual([])
   })
+})
+
+it('a handler that returns before it finishes its task hears what is missing', async () => {
+  const returned = new Latch()
+  let late: Promise<unknown> = Promise.resolve()
+  const recorded = await startWorker({ connectionString: database.url }, [
+    taskOf('say_hello', (task, _context, self) => {
+      late = returned.opened.then(() => inTransaction(database.pool, (tx) => self.finish(tx, task)))
+      late.catch(() => {})
+    }),
+    1,
+  ])
+  await database.pool.query('insert into tasks.say_hello default values')
+  await recorded.seen('finished')
+  returned.open()
+  await expect(late).rejects.toMatchObject({ code: 'TASK_NOT_RUNNING', hint: expect.stringMatching(/await missing/) })
 })
 
 it('a Task without a method run is refused when it is added', () => {

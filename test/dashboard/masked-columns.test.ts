@@ -33,7 +33,9 @@ beforeAll(async () => {
     `insert into tasks.attempts (table_id, task_id, attempt, started_at, ended_at, outcome, error) values ('tasks.send_invoice'::regclass, $1, 1, now(), now(), 'failed', $2)`,
     [id, `no ${SECRET}`],
   )
-  await database.pool.query(`insert into tasks.groups (key, callback_table) values ($1, 'tasks.nightly_report')`, [`customer ${SECRET}`])
+  await database.pool.query(`insert into tasks.groups (key, callback_table) values ($1, 'tasks.nightly_report')`, [
+    `customer ${SECRET}`,
+  ])
   await database.pool.query('update tasks.send_invoice set group_key = $1 where id = $2', [`customer ${SECRET}`, id])
   await database.pool.query(
     `select tasks.schedule('report', 'tasks', 'nightly_report', every => '1 hour', columns => jsonb_build_object('region', $1::text))`,

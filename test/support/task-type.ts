@@ -30,6 +30,11 @@ async function dropTaskType(pool: Pool, schema: string, table: string): Promise<
   const { rows } = await pool.query('select from tasks.types where table_id = to_regclass($1)', [name])
   if (rows.length > 0) await pool.query('select tasks.unregister($1, $2)', [schema, table])
   await pool.query(`drop table if exists ${name} cascade`)
+  // Where tests with several task types let handlers write.
+  const { rows: effects } = await pool.query(
+    `select from pg_attribute where attrelid = to_regclass('public.effects') and attname = 'of'`,
+  )
+  if (effects.length > 0) await pool.query('delete from public.effects where of = $1', [table])
 }
 
 /** Inserts rows that have nothing but defaults; returns their ids in ascending order. */

@@ -1,4 +1,5 @@
 import { beforeEach } from 'vitest'
+import { killAllProcesses } from './worker-process.js'
 
 let tries = 0
 
@@ -9,7 +10,8 @@ export function isAnotherTry(): boolean {
 
 /** Called once per test file, by its setup. */
 export function countTries(): void {
-  beforeEach(({ task }) => {
+  beforeEach(async ({ task }) => {
     tries = task.result?.retryCount ?? 0
+    if (tries > 0) await killAllProcesses()
   })
 }

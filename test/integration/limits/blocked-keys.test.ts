@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
+import { startTestServer } from '../../support/test-server.js'
 import { PlanWatcher } from '../plans/nested-plans.js'
 import { createTaskType } from '../sql/create-task-type.js'
 import { scalarOf } from '../sql/rows-of.js'
@@ -8,7 +9,10 @@ const WORKER = '00000000-0000-4000-8000-000000000001'
 const KEYS = 10_000
 
 it(`${KEYS} blocked keys in front cost an acquire at most half more than none, once they are set aside`, async () => {
-  const database = await createDatabase()
+  // A server of its own: whether dead index entries are passed by depends on the snapshots of other databases too.
+  const server = await startTestServer()
+  onTestFinished(() => server.remove())
+  const database = await createDatabase({ serverUrl: server.url })
   const watcher = await PlanWatcher.start(await database.client())
   await watcher.client.query('set auto_explain.log_nested_statements = off')
   for (const [table, blocked] of [
@@ -43,5 +47,5 @@ it(`${KEYS} blocked keys in front cost an acquire at most half more than none, o
     await scalarOf(database.pool, 'select count(*)::int from tasks.behind where key < 0 and started_at is not null'),
   ).toBe(60)
   expect(behind).toBeLessThanOrEqual(1.5 * free)
-  await watcher.client.end()
+  await database.drop()
 }, 60_000)

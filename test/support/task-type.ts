@@ -1,5 +1,5 @@
 import { quoteIdentifier, type RegisterOptions, register } from '@pg-tasks/sql'
-import type { Pool } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { isAnotherTry } from './tries.js'
 
 export interface TaskTypeOptions extends RegisterOptions {
@@ -25,7 +25,8 @@ export async function createTaskType(pool: Pool, table: string, options: TaskTyp
   await register(pool, schema, table, settings)
 }
 
-async function dropTaskType(pool: Pool, schema: string, table: string): Promise<void> {
+/** Drops a type that a first try of the test has left, and what its handlers wrote. */
+export async function dropTaskType(pool: Pool | ClientBase, schema: string, table: string): Promise<void> {
   const name = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`
   const { rows } = await pool.query('select from tasks.types where table_id = to_regclass($1)', [name])
   if (rows.length > 0) await pool.query('select tasks.unregister($1, $2)', [schema, table])

@@ -1,4 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
+import { dropTaskType } from '../../support/task-type.js'
+import { isAnotherTry } from '../../support/tries.js'
 
 export interface CreateTaskTypeOptions {
   /** Columns of the table's own, as in CREATE TABLE. */
@@ -13,6 +15,7 @@ export async function createTaskType(
   name: string,
   { columns = 'payload text', settings = '' }: CreateTaskTypeOptions = {},
 ): Promise<void> {
+  if (isAnotherTry()) await dropTaskType(connection, 'tasks', name)
   await connection.query(
     `create table tasks.${name} (like tasks.template including defaults including identity including indexes, ${columns})`,
   )

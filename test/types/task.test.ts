@@ -17,6 +17,14 @@ import { expectTypeOf, it } from 'vitest'
 declare const pool: Pool
 declare const client: Client
 declare const poolClient: PoolClient
+/** A pool that gives promises alone, of clients of its own kind. */
+declare const ownPool: {
+  connect(): Promise<{
+    query(text: string): Promise<{ rows: unknown[]; rowCount: number | null }>
+    release(): void
+    own: 'mine'
+  }>
+}
 declare const kysely: Kysely<{ orders: { id: string } }>
 declare const transaction: Transaction<{ orders: { id: string } }>
 
@@ -108,6 +116,8 @@ it('a transaction gives the connection that it was given', () => {
   const calls = [
     () => inTransaction(pool, async (tx) => tx.release.length),
     () => inTransaction(pool, async (tx) => invoices.finish(tx, '1')),
+    () => inTransaction(pool, async (tx) => (await tx.query<{ id: string }>('select id from orders')).rows),
+    () => inTransaction(ownPool, async (tx) => tx.own),
     () =>
       inTransaction(kysely, async (tx) => {
         await tx.selectFrom('orders').select('id').execute()
@@ -118,6 +128,8 @@ it('a transaction gives the connection that it was given', () => {
   ] as const
   expectTypeOf(calls[0]).returns.resolves.toEqualTypeOf<number>()
   expectTypeOf(calls[1]).returns.resolves.toEqualTypeOf<void>()
+  expectTypeOf(calls[2]).returns.resolves.toEqualTypeOf<Array<{ id: string }>>()
+  expectTypeOf(calls[3]).returns.resolves.toEqualTypeOf<'mine'>()
 })
 
 it('a worker takes tasks of every type, and its events say what they carry', () => {

@@ -8,9 +8,14 @@ export interface TransactionClient extends Queryable {
   off?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** A pool as `pg` has it. */
+/**
+ * A pool as `pg` has it. The second way stands for its `connect(callback)`: TypeScript infers from overloads pair by pair from the
+ * last one on, so with the first alone the client of a `Pool` would be known as no more than a `TransactionClient`.
+ */
 export interface TransactionPool<Client extends TransactionClient> {
   connect(): Promise<Client>
+  // biome-ignore lint/suspicious/noConfusingVoidType: what `pg` says that it returns
+  connect(callback: never): Promise<Client> | void
 }
 
 type OnConnect = (error: Error | undefined, client?: TransactionClient) => void

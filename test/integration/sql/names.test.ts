@@ -227,6 +227,20 @@ describe('two types whose functions would have the same names', () => {
     })
   })
 
+  // tasks.reset_failed is not the reset of a type.
+  it('failed, because of reset_failed', async () => {
+    await createIn('tasks', 't_failed')
+    const error = await refusalOf(
+      session.query("select tasks.register('tasks', 't_failed', function_name => 'failed')"),
+    )
+    expect(error).toMatchObject({
+      code: 'TQ007',
+      message: 'register: the function reset_failed is one of the schema tasks itself',
+    })
+    expect(error.hint).toContain('function_name =>')
+    expect(await scalarOf(session, "select count(*) from pg_proc where proname like '%\\_failed'")).toBe('1')
+  })
+
   it('change to and from such a name without losing one of them', async () => {
     await createIn('tasks', 'hop')
     for (const name of ['hop', 'many_hop', 'before_hop', 'hop']) {

@@ -163,6 +163,18 @@ describe('a table that is dropped', () => {
     expect(await names()).toEqual(['tasks.sms'])
   })
 
+  it.each(['refresh', 'refresh_all', 'register'])('leaves its name to another, which %s follows', async (way) => {
+    await session.query("insert into tasks.sms (payload) values ('a')")
+    await session.query('drop table tasks.mail cascade')
+    await session.query('alter table tasks.sms rename to mail')
+    await session.query(
+      { refresh: "select tasks.refresh('tasks.mail'::regclass)", refresh_all: 'select tasks.refresh_all()' }[way] ??
+        "select tasks.register('tasks', 'mail', function_name => 'tasks_sms')",
+    )
+    expect(await names()).toEqual(['tasks.mail'])
+    expect(await rowsOf(session, 'select payload from tasks.acquire_tasks_sms(1)')).toEqual([{ payload: 'a' }])
+  })
+
   it('can be made anew under the same name', async () => {
     await session.query('drop table tasks.mail cascade')
     await createTaskType(session, 'mail', { columns: 'other integer' })

@@ -88,6 +88,7 @@ begin
       if not found then
         perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
       end if;
+      perform tasks.check_references(%3$s::pg_catalog.regclass);
     exception
       when foreign_key_violation then
         -- What a foreign key holds is finished all the same; clean deletes it once it is free.
@@ -135,6 +136,7 @@ declare
   v_ids  bigint[];
   v_done bigint[];
   v_one  bigint;
+  v_count integer;
   v_wait pg_catalog.text := pg_catalog.current_setting('lock_timeout');
 begin
   if $1 is null or $2 is null or pg_catalog.cardinality($1) <> pg_catalog.cardinality($2) then
@@ -164,6 +166,9 @@ begin
       end if;
       get diagnostics v_one = row_count;
       if this.v_one = pg_catalog.cardinality($1) then
+        if this.v_type.storage_time = interval '0' then
+          perform tasks.check_references(%3$s::pg_catalog.regclass);
+        end if;
         perform pg_catalog.set_config('lock_timeout', this.v_wait, true);
         return;
       end if;
@@ -183,6 +188,7 @@ begin
     begin
       with gone as (delete from %1$s t where t.id = any (this.v_ids) returning t.id)
       select pg_catalog.array_agg(g.id) into this.v_done from gone g;
+      perform tasks.check_references(%3$s::pg_catalog.regclass);
     exception
       when foreign_key_violation then
         -- What a foreign key holds is finished all the same; clean deletes it once it is free.
@@ -190,11 +196,14 @@ begin
         foreach v_one in array this.v_ids loop
           begin
             delete from %1$s t where t.id = this.v_one;
+            get diagnostics v_count = row_count;
+            perform tasks.check_references(%3$s::pg_catalog.regclass);
           exception
             when foreign_key_violation then
               update %1$s t set finished_at = tasks.clock() where t.id = this.v_one;
+              get diagnostics v_count = row_count;
           end;
-          if found then
+          if this.v_count > 0 then
             v_done := this.v_done || this.v_one;
           end if;
         end loop;

@@ -185,6 +185,24 @@ describe('rows that something holds', () => {
     },
   )
 
+  // By one that clean doesn't see beforehand, here of the table to itself, it finds them by trying.
+  it.each(['', 'deferrable initially deferred'])(
+    'by a foreign key (%s) of their own table are kept, the rest go',
+    async (deferrable) => {
+      await session.query(`alter table tasks.mail add parent bigint references tasks.mail ${deferrable}`)
+      await enqueueFinished(20, '1 hour')
+      await session.query('insert into tasks.mail (parent) select id from tasks.mail order by id limit 2')
+      expect(await clean("'1 minute'")).toBe('18')
+      expect(notices.join()).toContain('kept')
+      await session.query("select tasks.configure('tasks', 'mail', 'storage_time', '1 minute')")
+      expect(await rowsOf(session, 'select kept, reason from tasks.maintain()')).toEqual([
+        { kept: '2', reason: expect.stringContaining('foreign key') },
+      ])
+      await session.query("select tasks.configure('tasks', 'mail', 'storage_time', null)")
+      await session.query('alter table tasks.mail drop parent')
+    },
+  )
+
   it('by a foreign key with an action go with it', async () => {
     await session.query('create table letter (task_id bigint references tasks.mail on delete cascade)')
     await enqueueFinished(3, '1 hour')

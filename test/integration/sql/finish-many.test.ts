@@ -160,18 +160,21 @@ describe('with storage_time 0', () => {
     expect(again.code).toBe('TQ002')
   })
 
-  it('finishes what a foreign key holds, and deletes the rest', async () => {
-    await session.query('create table letter (task_id bigint references tasks.gone)')
-    const [held, free, single] = (await startRuns('gone', 3)) as [Run, Run, Run]
-    await session.query('insert into letter values ($1), ($2)', [held.id, single.id])
-    expect(await finishMany('gone', [held, free])).toEqual({})
-    expect(await stateOf(session, 'gone', held.id)).toBe('finished')
-    expect(await stateOf(session, 'gone', free.id)).toBeUndefined()
-    expect(await scalarOf(session, 'select tasks.finish_tasks_gone($1, comment => $2)', [single.id, 'sent'])).toBe(
-      'finished',
-    )
-    expect(await stateOf(session, 'gone', single.id)).toBe('finished')
-    await session.query('drop table letter')
-    expect(await scalarOf(session, 'select tasks.clean_tasks_gone()')).toBe('2')
-  })
+  it.each(['', 'deferrable initially deferred'])(
+    'finishes what a foreign key (%s) holds, and deletes the rest',
+    async (deferrable) => {
+      await session.query(`create table letter (task_id bigint references tasks.gone ${deferrable})`)
+      const [held, free, single] = (await startRuns('gone', 3)) as [Run, Run, Run]
+      await session.query('insert into letter values ($1), ($2)', [held.id, single.id])
+      expect(await finishMany('gone', [held, free])).toEqual({})
+      expect(await stateOf(session, 'gone', held.id)).toBe('finished')
+      expect(await stateOf(session, 'gone', free.id)).toBeUndefined()
+      expect(await scalarOf(session, 'select tasks.finish_tasks_gone($1, comment => $2)', [single.id, 'sent'])).toBe(
+        'finished',
+      )
+      expect(await stateOf(session, 'gone', single.id)).toBe('finished')
+      await session.query('drop table letter')
+      expect(await scalarOf(session, 'select tasks.clean_tasks_gone()')).toBe('2')
+    },
+  )
 })

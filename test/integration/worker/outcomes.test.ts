@@ -135,6 +135,36 @@ describe('a handler that chooses its outcome', () => {
     expect(rows).toEqual([{ in_an_hour: true }])
   })
 
+  it('is logged as what it chose, without a stack', async () => {
+    await createTaskType(database.pool, 'asks_again')
+    const [id] = await insertTasks(database.pool, 'asks_again')
+    const lines: unknown[] = []
+    const noted = (level: string) => (fields: object, message: string) => lines.push({ level, message, ...fields })
+    const logger = { debug: noted('debug'), info: noted('info'), warn: noted('warn'), error: noted('error') }
+    const task = taskOf('asks_again', async () => {
+      throw new RetryTask({ delayMs: 3_600_000, comment: 'closed' })
+    })
+    const recorded = await startWorker({ connectionString: database.url, logger }, [task, 1])
+    await recorded.seen('retried')
+    expect((await readTask(database.pool, 'asks_again', id as string)).last_error).toBe('RetryTask: closed')
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'info', message: 'Task will be retried', id, error: 'RetryTask: closed' }),
+    )
+  })
+
+  it('is logged with what it threw, if that was undefined', async () => {
+    await createTaskType(database.pool, 'throws_nothing')
+    await insertTasks(database.pool, 'throws_nothing')
+    const errors: unknown[] = []
+    const note = (fields: { readonly error?: unknown }): void => void errors.push(fields.error)
+    const ignore = (): void => {}
+    const logger = { debug: ignore, info: ignore, warn: note, error: note }
+    const task = taskOf('throws_nothing', () => Promise.reject())
+    const recorded = await startWorker({ connectionString: database.url, logger }, [task, 1])
+    await recorded.seen('retried')
+    expect(errors).toEqual(['undefined'])
+  })
+
   it('is run again at once after a RetryTask without delay', async () => {
     await createTaskType(database.pool, 'retries_at_once')
     await insertTasks(database.pool, 'retries_at_once')

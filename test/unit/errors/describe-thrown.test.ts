@@ -119,6 +119,17 @@ describe('describeThrown', () => {
     expect(text).toMatch(/\nwith: second/)
   })
 
+  it('leaves out the frames of the library below those of the handler', () => {
+    const error = new Error('no paper')
+    const own = '    at SendMail.run (/srv/shop/tasks.ts:4:11)'
+    const ours = '    at call (/srv/shop/node_modules/@pg-tasks/client/dist/worker/run-handler.js:9:80)'
+    const node = '    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)'
+    error.stack = ['Error: no paper', own, ours, node].join('\n')
+    expect(describeThrown(error)).toBe(`Error: no paper\n${own}\n${node}`)
+    error.stack = ['Error: no paper', ours, node].join('\n')
+    expect(describeThrown(error)).toBe(`Error: no paper\n${ours}\n${node}`)
+  })
+
   it('gives the code of an error of the database, but not the row that it quotes', () => {
     const error = Object.assign(new Error('duplicate key value violates unique constraint "mail_key"'), {
       code: '23505',

@@ -7,6 +7,9 @@ const DEEPEST = 5
 const MOST_ERRORS = 5
 const MOST_FRAMES = 15
 
+/** A frame of this package where it is installed. */
+const OWN_FRAME = /[/\\]@pg-tasks[/\\]client[/\\]/
+
 const DEFAULT_MAX_BYTES = 8 * 1024
 
 /**
@@ -55,10 +58,12 @@ function framesOf(error: object, message: string): readonly string[] {
   const stack = text(error, 'stack') ?? ''
   const at = stack.indexOf(message)
   const frames = at < 0 ? stack : stack.slice(at + message.length)
-  return cutMiddle(frames)
+  const lines = cutMiddle(frames)
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
-    .slice(0, MOST_FRAMES)
+  // How a handler was called is the same each time, and tells its author nothing; an error of the library's own keeps its frames.
+  const others = lines.filter((line) => !OWN_FRAME.test(line))
+  return (others.some((line) => !line.includes('node:')) ? others : lines).slice(0, MOST_FRAMES)
 }
 
 function partsOf(error: object): readonly unknown[] {

@@ -1,10 +1,13 @@
+import { isConsole, writeToConsole } from './console-lines.js'
 import { type LogFields, type Logger, type LogLevel, logLevels } from './logger.js'
 
-/** Wraps the user's logger so that one that throws can't stop a worker's loop. */
+/** Wraps the user's logger so that one that throws can't stop a worker's loop; a console is given lines for people. */
 export function safeLogger(logger: Logger): Logger {
+  const toConsole = isConsole(logger)
   const call = (level: LogLevel) => (fields: LogFields, message: string) => {
     try {
-      logger[level](fields, message)
+      if (toConsole) writeToConsole(logger, level, fields, message)
+      else logger[level](fields, message)
     } catch {
       // Nobody is left to tell: the logger is what failed.
     }

@@ -2,8 +2,11 @@ import type { GoneReason, TaskState, TypeDescription } from '@pg-tasks/sql'
 import { isClosing } from '../errors/connection-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
 import type { ActiveRun } from './active-run.js'
+import { describeFailure, isPlainRetry } from './describe-failure.js'
 import { isOwnDoing, type SingleOutcome } from './outcome.js'
 import { type TypeContext, taskReference, typeReference } from './type-context.js'
+
+type RetryOutcome = Extract<SingleOutcome, { kind: 'retry' }>
 
 /** Tells by events and log lines what has become of a run. */
 export class OutcomeReport {
@@ -32,7 +35,7 @@ export class OutcomeReport {
   written(run: ActiveRun, outcome: SingleOutcome, state: TaskState | undefined): void {
     switch (outcome.kind) {
       case 'retry':
-        this.#retried(run, outcome.error, outcome.reason, state ?? 'ready')
+        this.#retried(run, outcome, state ?? 'ready')
         return
       case 'cancel':
         this.#emit('canceled', run)
@@ -49,7 +52,7 @@ export class OutcomeReport {
     if (reason === 'finished' || (reason === 'missing' && this.#type().storageMs === 0)) this.finished(run)
     else if (settled === undefined || reason === 'stale' || !isOwnDoing(settled, reason)) this.lost(run, reason)
     else if (settled.verb === 'cancel') this.#emit('canceled', run)
-    else if (settled.verb === 'retry') this.#retried(run, undefined, 'error', settled.state ?? 'ready')
+    else if (settled.verb === 'retry') this.#retried(run, undefined, settled.state ?? 'ready')
     else this.lost(run, reason)
   }
 
@@ -69,18 +72,21 @@ export class OutcomeReport {
     this.#context.events.emit('error', error, typeReference(this.#type()))
   }
 
-  #retried(run: ActiveRun, error: unknown, reason: 'error' | 'run_limit', state: TaskState): void {
+  /** @param outcome - undefined: the handler itself called `retry` */
+  #retried(run: ActiveRun, outcome: RetryOutcome | undefined, state: TaskState): void {
     const { events, logger } = this.#context
-    const reference = { ...taskReference(this.#type(), run), durationMs: run.durationMs, error }
+    const reference = { ...taskReference(this.#type(), run), durationMs: run.durationMs, error: outcome?.error }
     const fields = {
       ...taskReference(this.#type(), run),
-      error: error === undefined ? undefined : describeThrown(error),
+      ...(outcome !== undefined && { error: describeFailure(outcome.error) }),
     }
     if (state === 'failed') {
       logger.error(fields, 'Task failed: its executions are used up')
-      events.emit('failed', { ...reference, reason })
+      events.emit('failed', { ...reference, reason: outcome?.reason ?? 'error' })
     } else {
-      logger.warn(fields, 'Task will be retried')
+      // A handler that says when to go on is not one that broke.
+      const asked = outcome === undefined || isPlainRetry(outcome.error)
+      logger[asked ? 'info' : 'warn'](fields, 'Task will be retried')
       events.emit('retried', { ...reference, state })
     }
   }

@@ -1,7 +1,7 @@
 import { cancel, type Queryable, release, retry, type TaskState, type TypeDescription } from '@pg-tasks/sql'
 import { boundedText } from '../errors/bounded-text.js'
-import { describeThrown } from '../errors/describe-thrown.js'
 import type { ActiveRun } from './active-run.js'
+import { describeFailure } from './describe-failure.js'
 import { failureKind } from './failure-kind.js'
 import type { SingleOutcome } from './outcome.js'
 
@@ -26,7 +26,7 @@ export async function writeOutcome(
     case 'retry': {
       const { delayMs, plannedTo, comment } =
         failure !== undefined && failureKind(failure) === 'row' ? {} : outcome.options
-      const error = describeThrown(outcome.error)
+      const error = describeFailure(outcome.error)
       const { reason } = outcome
       return retry(connection, type, id, { delayMs, plannedTo, comment: storable(comment), error, token, reason })
     }

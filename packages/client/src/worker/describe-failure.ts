@@ -1,0 +1,14 @@
+import { describeThrown } from '../errors/describe-thrown.js'
+import { RetryTask } from '../task/retry-task.js'
+
+/** Why a task is retried, as its `last_error` and the log have it. What a RetryTask says is no error, so it has no stack. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof RetryTask)) return describeThrown(error)
+  const asked = describeThrown(`RetryTask: ${error.message}`)
+  return error.cause === undefined ? asked : `${asked}\ncaused by: ${describeThrown(error.cause)}`
+}
+
+/** Whether a handler only asked to be run again, and names no error as the reason. */
+export function isPlainRetry(error: unknown): boolean {
+  return error instanceof RetryTask && error.cause === undefined
+}

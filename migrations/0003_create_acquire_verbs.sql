@@ -36,6 +36,47 @@ end
 $$;
 comment on function tasks.refuse_type(text, text) is 'Raises that a verb''s table is not, or no longer, the task type that the verb belongs to';
 
+create function tasks.refuse_acquire(p_max_num integer, p_worker_id uuid, p_options jsonb) returns void
+language plpgsql volatile
+as $$
+begin
+  if p_max_num is null or p_max_num < 1 or p_max_num > 10000 then
+    perform tasks.refuse('TQ003', pg_catalog.format('acquire: max_num must be between 1 and 10000, not %s', coalesce(p_max_num::text, 'NULL')));
+  elsif p_worker_id = '00000000-0000-0000-0000-000000000000' then
+    perform tasks.refuse('TQ003', 'acquire: worker_id must not be the nil uuid', 'Take a random one, new at each start of the worker.');
+  end if;
+  perform tasks.refuse('TQ003', pg_catalog.format('acquire: options must be {"one_transaction": true}, with a worker_id, or NULL, not %s', p_options));
+end
+$$;
+comment on function tasks.refuse_acquire(integer, uuid, jsonb) is 'Raises which argument of acquire is wrong';
+
+-- A cursor's parts: when it was written, when the next sweep may be, planned_to and id per priority, and whether its acquire
+-- was a sweep. Behind the last second there may be commits to come, so a cursor never passes it.
+create function tasks.write_cursor(
+  p_table_id regclass, p_began timestamptz, p_sweep boolean, p_next_sweep text, p_floor timestamptz,
+  p_at timestamptz[], p_id bigint[], p_walked integer
+) returns text
+language sql volatile
+as $$
+  select pg_catalog.set_config(
+    'pg_tasks.cursor_' || p_table_id::pg_catalog.oid,
+    pg_catalog.concat_ws(' ',
+      extract(epoch from p_began),
+      case when p_sweep
+        then (extract(epoch from p_began) + 20 * extract(epoch from pg_catalog.clock_timestamp() - p_began))::text
+        else p_next_sweep end,
+      (select pg_catalog.string_agg(
+          case when n <= p_walked or p_at[n] > p_floor
+            then extract(epoch from p_floor) || ' -9223372036854775808'
+            else extract(epoch from p_at[n]) || ' ' || p_id[n] end,
+          ' ' order by n)
+        from pg_catalog.generate_series(1, 4) as n),
+      p_sweep::text),
+    false)
+$$;
+comment on function tasks.write_cursor(regclass, timestamptz, boolean, text, timestamptz, timestamptz[], bigint[], integer) is
+  'Remembers in the session where an acquire ended: the last planned_to and id per priority; of the first p_walked priorities nothing is left';
+
 create function tasks.source_of_acquire(p_table text, p_name text) returns text
 language sql immutable
 as $source$
@@ -50,92 +91,98 @@ set plan_cache_mode to force_generic_plan
 $head$, $body$
 #variable_conflict use_column
 <<this>>
+-- For a single task, half of the cost is the number of statements and expressions here: what is needed always is asked for in
+-- one, and what is needed seldom stays behind an IF.
 declare
-  v_type     tasks.types;
-  v_now      pg_catalog.timestamptz;
-  v_until    pg_catalog.timestamptz;
-  v_leased   boolean := true;
-  v_cursor   pg_catalog.text[];
-  v_sweep    boolean := true;
-  v_began    pg_catalog.timestamptz;
-  v_floor    pg_catalog.timestamptz;
-  v_at       pg_catalog.timestamptz[] := array['-infinity', '-infinity', '-infinity', '-infinity'];
-  v_id       bigint[] := array[-9223372036854775808, -9223372036854775808, -9223372036854775808, -9223372036854775808];
-  v_done     boolean[] := array[false, false, false, false];
-  v_suspects boolean := coalesce($3, true);
-  v_passed   bigint[] := '{}';
-  v_picked   bigint[];
-  v_part     bigint[];
-  v_from     integer;
-  v_to       integer;
-  v_batch    bigint[];
-  v_count    integer;
-  v_before   integer;
-  v_claimed  bigint[] := '{}';
-  v_one      bigint;
-  v_room     integer;
-  v_wanted   integer;
-  v_most     integer;
-  -- A token is 8 random bytes of this acquire and the 8 of the id: as good as 16 random ones, at a fifth of the cost.
-  v_salt     pg_catalog.bytea := pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 9);
+  v_type        tasks.types;
+  v_table_id    pg_catalog.regclass;
+  v_limited     boolean;
+  v_keyed       boolean;
+  v_timeout     interval;
+  v_max_retries integer;
+  v_now         pg_catalog.timestamptz;
+  v_until       pg_catalog.timestamptz;
+  v_began       pg_catalog.timestamptz;
+  v_floor       pg_catalog.timestamptz;
+  v_leased      boolean;
+  v_suspects    boolean;
+  v_cursor      pg_catalog.text[];
+  v_sweep       boolean := true;
+  v_at          pg_catalog.timestamptz[] := array['-infinity', '-infinity', '-infinity', '-infinity'];
+  v_id          bigint[] := array[-9223372036854775808, -9223372036854775808, -9223372036854775808, -9223372036854775808];
+  v_taken_room  integer;
+  v_room        integer;
+  v_most        integer;
+  v_passed      bigint[];
+  v_picked      bigint[];
+  v_walked      bigint[];
+  v_from        integer;
+  v_to          integer;
+  v_batch       bigint[];
+  v_count       integer;
+  v_wanted      integer;
+  v_claimed     bigint[] := '{}';
+  v_one         bigint;
 begin
-  if $1 is null or $1 < 1 or $1 > 10000 then
-    perform tasks.refuse('TQ003', pg_catalog.format('acquire: max_num must be between 1 and 10000, not %%s', coalesce($1::pg_catalog.text, 'NULL')));
-  elsif $2 = '00000000-0000-0000-0000-000000000000' then
-    perform tasks.refuse('TQ003', 'acquire: worker_id must not be the nil uuid', 'Take a random one, new at each start of the worker.');
-  elsif $4 is not null and ($2 is null or $4 <> '{"one_transaction": true}') then
-    perform tasks.refuse('TQ003', pg_catalog.format('acquire: options must be {"one_transaction": true}, with a worker_id, or NULL, not %%s', $4));
+  if ($1 between 1 and 10000 and $2 is distinct from '00000000-0000-0000-0000-000000000000'
+    and ($4 is null or $2 is not null and $4 = '{"one_transaction": true}')) is not true
+  then
+    perform tasks.refuse_acquire($1, $2, $4);
   end if;
-  select y.* into this.v_type from tasks.types y
-  where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
-  if not found then
-    perform tasks.refuse_type('acquire', %3$s);
-  end if;
-
-  v_room := $1;
-  if this.v_type.limited and $4 is not null then
-    -- A limit is decided under a lock that ends with the transaction: others would wait for the whole batch.
-    return;
-  elsif this.v_type.limited then
-    v_room := tasks.take_room(this.v_type, $1);
-    if this.v_room < 1 then
+  loop
+    -- The key share lock on the worker's lease holds a rescue off until these rows are committed: it never misses them. Nobody
+    -- sees the claim of one_transaction before it is over (0021): it needs no lease, and suspects aren't run like that.
+    -- A caller without a worker has nobody who rescues for it.
+    select y.table_id, y.limited, y.key_columns is not null, y.timeout, y.max_retries, coalesce(this.v_taken_room, $1),
+      c.now, pg_catalog.clock_timestamp(), case when $2 is null then c.now + tasks.elapsed(y.timeout) end,
+      case when $2 is null or $4 is not null then true
+        when not y.limited or this.v_taken_room is not null then (
+          select true from tasks.leases l
+          where l.worker_id = $2 and l.table_id = y.table_id and l.leased_until > c.now
+          for key share)
+      end is true,
+      $4 is null and coalesce($3, true) and exists (
+        select from %1$s t
+        where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2 and not t.held
+          and t.planned_to <= c.now),
+      case when $2 is not null then pg_catalog.string_to_array(
+        nullif(pg_catalog.current_setting('pg_tasks.cursor_' || y.table_id::pg_catalog.oid, true), ''), ' ') end
+    into this.v_table_id, this.v_limited, this.v_keyed, this.v_timeout, this.v_max_retries, this.v_room,
+      this.v_now, this.v_began, this.v_until, this.v_leased, this.v_suspects, this.v_cursor
+    from tasks.types y, (select tasks.clock() as now) c
+    where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
+    if not found then
+      perform tasks.refuse_type('acquire', %3$s);
+    end if;
+    exit when not this.v_limited or this.v_taken_room is not null;
+    if $4 is not null then
+      -- A limit is decided under a lock that ends with the transaction: others would wait for the whole batch.
+      return;
+    end if;
+    select y.* into this.v_type from tasks.types y where y.table_id = this.v_table_id;
+    v_taken_room := tasks.take_room(this.v_type, $1);
+    if this.v_taken_room < 1 then
       return;
     end if;
     -- It may have waited for another acquire: the settings of now count, and the time of now, so that no run begins before the
     -- one ended whose place it takes.
-    select y.* into this.v_type from tasks.types y where y.table_id = %3$s::pg_catalog.regclass;
+  end loop;
+  if this.v_limited then
+    select y.* into this.v_type from tasks.types y where y.table_id = this.v_table_id;
   end if;
-  v_now := tasks.clock();
   if $2 is null then
-    -- A caller without a worker has nobody who rescues for it.
     perform tasks.%4$s();
-    v_until := this.v_now + tasks.elapsed(this.v_type.timeout);
-  else
-    if $4 is null then
-      -- The key share lock holds a rescue off until these rows are committed: it never misses them.
-      perform from tasks.leases l
-      where l.worker_id = $2 and l.table_id = this.v_type.table_id and l.leased_until > this.v_now
-      for key share;
-      v_leased := found;
-    else
-      -- Nobody sees the claim before it is over (0021): it needs no lease. Suspects aren't run like that.
-      v_suspects := false;
-    end if;
-    v_cursor := pg_catalog.string_to_array(
-      nullif(pg_catalog.current_setting('pg_tasks.cursor_' || this.v_type.table_id::pg_catalog.oid, true), ''), ' ');
+    v_suspects := coalesce($3, true);
   end if;
 
   -- The cursor: where this session's last acquire ended, so that index entries that are dead but still visible to an old
   -- snapshot are stepped over. A full sweep finds what was committed, released or re-planned behind it; sweeps take at most
-  -- a twentieth of the time. Behind the last second there may be commits to come, so a cursor never passes it.
-  -- Its parts: when it was written, when the next sweep may be, planned_to and id per priority, and whether this was a sweep.
-  v_began := pg_catalog.clock_timestamp();
-  v_floor := this.v_now - interval '1 s';
-  -- A cursor from the future is one from before the clock was set back.
+  -- a twentieth of the time. A cursor from the future is one from before the clock was set back.
   if this.v_cursor is not null and this.v_began >= pg_catalog.to_timestamp(this.v_cursor[1]::double precision)
     and this.v_began < pg_catalog.to_timestamp(this.v_cursor[2]::double precision)
   then
     v_sweep := false;
+    v_floor := this.v_now - interval '1 s';
     for v_priority in 1..4 loop
       v_at[v_priority] := pg_catalog.to_timestamp(this.v_cursor[v_priority * 2 + 1]::double precision);
       v_id[v_priority] := this.v_cursor[v_priority * 2 + 2]::bigint;
@@ -148,74 +195,76 @@ begin
 
   -- More than one round only where rows are picked that can't be claimed.
   for v_round in 1..1000 loop
-    v_picked := '{}';
-    -- Of many tasks that wait for few keys, enough are judged at once; where the first look suffices, no more than that.
     v_most := this.v_room - pg_catalog.cardinality(this.v_claimed);
-    if this.v_type.key_columns is not null and v_round > 1 then
-      v_most := greatest(this.v_most, 100);
+    if v_round > 1 then
+      -- Behind what the last round has walked.
+      select pg_catalog.array_agg(coalesce(m.at, this.v_at[p.n]) order by p.n), pg_catalog.array_agg(coalesce(m.id, this.v_id[p.n]) order by p.n)
+      into this.v_at, this.v_id
+      from (values (1), (2), (3), (4)) as p (n)
+      left join lateral (
+        select t.planned_to as at, t.id from %1$s t
+        where t.id = any (this.v_walked) and t.priority = p.n - 1 order by t.planned_to desc, t.id desc limit 1) m on true;
+      if this.v_keyed then
+        -- Of many tasks that wait for few keys, enough are judged at once; where the first look suffices, no more than that.
+        v_most := greatest(this.v_most, 100);
+      end if;
     end if;
     if this.v_suspects then
       -- Suspects run alone.
       v_picked := array(
         select t.id from %1$s t
         where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2 and not t.held
-          and t.planned_to <= this.v_now and t.id <> all (this.v_passed)
+          and t.planned_to <= this.v_now and t.id <> all (coalesce(this.v_passed, '{}'))
         order by t.planned_to, t.id limit 1 for no key update skip locked);
       v_passed := this.v_passed || this.v_picked;
       v_suspects := pg_catalog.cardinality(this.v_picked) > 0;
     end if;
     if not this.v_suspects then
-      <<walk>>
-      for v_priority in 1..4 loop
-        continue when this.v_done[walk.v_priority];
-        v_part := array(
+      -- Priority after priority, each in the order of its index; the next one is looked at, and locked, only while there is room.
+      v_picked := array(
+        select s.id from (values (1), (2), (3), (4)) as p (n)
+        cross join lateral (
           select t.id from %1$s t
           where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count < 2 and not t.held
-            and t.priority = walk.v_priority - 1
+            and t.priority = p.n - 1
             and t.planned_to <= this.v_now
-            and (t.planned_to, t.id) > (this.v_at[walk.v_priority], this.v_id[walk.v_priority])
+            and (t.planned_to, t.id) > (this.v_at[p.n], this.v_id[p.n])
           order by t.planned_to, t.id
-          limit this.v_most - pg_catalog.cardinality(this.v_picked)
-          for no key update skip locked);
-        v_picked := this.v_picked || this.v_part;
-        if pg_catalog.cardinality(this.v_picked) < this.v_most then
-          v_done[v_priority] := true;
-        else
-          v_id[v_priority] := this.v_part[pg_catalog.cardinality(this.v_part)];
-          v_at[v_priority] := (select t.planned_to from %1$s t where t.id = this.v_id[walk.v_priority]);
-          exit;
-        end if;
-      end loop;
+          limit this.v_most
+          for no key update skip locked) s
+        limit this.v_most);
+      v_walked := this.v_picked;
     end if;
     exit when pg_catalog.cardinality(this.v_picked) = 0;
     if not this.v_leased then
       -- Not earlier: an idle worker that looks would leave a dead lease behind, which all the others would come to rescue.
       insert into tasks.leases as l (worker_id, table_id, leased_until)
-      values ($2, this.v_type.table_id, coalesce(this.v_now + tasks.elapsed(this.v_type.timeout), 'infinity'))
+      values ($2, this.v_table_id, coalesce(this.v_now + tasks.elapsed(this.v_timeout), 'infinity'))
       on conflict on constraint leases_pkey do update set leased_until = excluded.leased_until;
       v_leased := true;
     end if;
-    v_wanted := pg_catalog.cardinality(this.v_picked);
-    if this.v_type.key_columns is not null then
+    v_wanted := pg_catalog.cardinality(this.v_claimed) + pg_catalog.cardinality(this.v_picked);
+    if this.v_keyed then
       v_picked := tasks.admit(this.v_type, this.v_picked);
       v_picked := this.v_picked[1:this.v_room - pg_catalog.cardinality(this.v_claimed)];
       -- What made room may have ended since the time was taken: a run begins after the one whose place it takes.
       v_now := tasks.clock();
     end if;
 
-    v_before := pg_catalog.cardinality(this.v_claimed);
     v_from := 1;
     v_to := pg_catalog.cardinality(this.v_picked);
-    while this.v_from <= pg_catalog.cardinality(this.v_picked) loop
-      v_batch := this.v_picked[this.v_from:this.v_to];
+    v_batch := this.v_picked;
+    loop
       begin
+        -- A token is 8 random bytes of this statement and the 8 of the id: as good as 16 random ones, at a fifth of the cost.
         update %1$s t set
           started_at = this.v_now,
           execution_count = case when t.execution_count < 2147483647 then t.execution_count + 1 else t.execution_count end,
-          run_token = pg_catalog.encode(this.v_salt || pg_catalog.int8send(t.id), 'hex')::pg_catalog.uuid,
+          run_token = pg_catalog.encode(
+            (select pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 9)) || pg_catalog.int8send(t.id), 'hex')::pg_catalog.uuid,
           run_worker = $2,
           run_until = this.v_until
-        where t.id = any (this.v_batch) and (this.v_type.max_retries is null or t.execution_count <= this.v_type.max_retries);
+        where t.id = any (this.v_batch) and (this.v_max_retries is null or t.execution_count <= this.v_max_retries);
         get diagnostics v_count = row_count;
         if this.v_count < pg_catalog.cardinality(this.v_batch) then
           v_batch := array(
@@ -224,7 +273,6 @@ begin
         end if;
         v_claimed := this.v_claimed || this.v_batch;
         v_from := this.v_to + 1;
-        v_to := pg_catalog.cardinality(this.v_picked);
       exception
         when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available
           or insufficient_privilege or undefined_table or undefined_function or undefined_column then
@@ -232,25 +280,28 @@ begin
         when others then
           if this.v_from < this.v_to then
             v_to := (this.v_from + this.v_to) / 2;
-          else
-            raise warning 'task %% of %% could not be acquired: %%', this.v_picked[this.v_from], %3$s, sqlerrm;
-            v_from := this.v_from + 1;
-            v_to := pg_catalog.cardinality(this.v_picked);
+            v_batch := this.v_picked[this.v_from:this.v_to];
+            continue;
           end if;
+          raise warning 'task %% of %% could not be acquired: %%', this.v_picked[this.v_from], %3$s, sqlerrm;
+          v_from := this.v_from + 1;
       end;
+      exit when this.v_from > pg_catalog.cardinality(this.v_picked);
+      v_to := pg_catalog.cardinality(this.v_picked);
+      v_batch := this.v_picked[this.v_from:this.v_to];
     end loop;
-    exit when pg_catalog.cardinality(this.v_claimed) - this.v_before = this.v_wanted;
+    exit when pg_catalog.cardinality(this.v_claimed) = this.v_wanted;
 
     -- Picked and not claimed: used up (failed, so that it leaves the index), or kept back by a trigger of the user's.
     foreach v_one in array array(
       select t.id from %1$s t
-      where t.id = any (this.v_picked) and t.id <> all (this.v_claimed) and t.execution_count > this.v_type.max_retries)
+      where t.id = any (this.v_picked) and t.id <> all (this.v_claimed) and t.execution_count > this.v_max_retries)
     loop
       begin
         update %1$s t set
           failed_at = this.v_now,
           failure_reason = case when t.lost_count > 0 then 'lost' else 'error' end,
-          last_error = coalesce(t.last_error, 'executions used up: max_retries is ' || this.v_type.max_retries)
+          last_error = coalesce(t.last_error, 'executions used up: max_retries is ' || this.v_max_retries)
         where t.id = this.v_one;
       exception
         when transaction_rollback or insufficient_resources or operator_intervention then
@@ -262,26 +313,27 @@ begin
     exit when pg_catalog.cardinality(this.v_claimed) >= this.v_room;
   end loop;
 
-  if $2 is not null and this.v_type.key_columns is null then
-    v_cursor := array[
-      extract(epoch from this.v_began)::pg_catalog.text,
-      case when this.v_sweep
-        then (extract(epoch from this.v_began) + 20 * extract(epoch from pg_catalog.clock_timestamp() - this.v_began))::pg_catalog.text
-        else this.v_cursor[2] end];
-    for v_priority in 1..4 loop
-      if this.v_done[v_priority] or this.v_at[v_priority] > this.v_floor then
-        v_at[v_priority] := this.v_floor;
-        v_id[v_priority] := -9223372036854775808;
-      end if;
-      v_cursor := this.v_cursor || extract(epoch from this.v_at[v_priority])::pg_catalog.text || this.v_id[v_priority]::pg_catalog.text;
-    end loop;
-    v_cursor := this.v_cursor || this.v_sweep::pg_catalog.text;
-    perform pg_catalog.set_config(
-      'pg_tasks.cursor_' || this.v_type.table_id::pg_catalog.oid, pg_catalog.array_to_string(this.v_cursor, ' '), false);
+  -- Where a walk was short, no cursor is needed. After a sweep that was not, the first acquire that is none says so: next_due reads it.
+  if not this.v_keyed and $2 is not null
+    and (pg_catalog.clock_timestamp() > this.v_began + interval '200 us' or not this.v_sweep and this.v_cursor[11] = 'true')
+  then
+    declare
+      v_done integer;
+    begin
+      select pg_catalog.array_agg(coalesce(m.at, this.v_at[p.n]) order by p.n), pg_catalog.array_agg(coalesce(m.id, this.v_id[p.n]) order by p.n),
+        case when pg_catalog.cardinality(this.v_walked) = this.v_most then coalesce(max(p.n) filter (where m.id is not null), 1) - 1 else 4 end
+      into this.v_at, this.v_id, v_done
+      from (values (1), (2), (3), (4)) as p (n)
+      left join lateral (
+        select t.planned_to as at, t.id from %1$s t
+        where t.id = any (this.v_walked) and t.priority = p.n - 1 order by t.planned_to desc, t.id desc limit 1) m on true;
+      perform tasks.write_cursor(
+        this.v_table_id, this.v_began, this.v_sweep, this.v_cursor[2], this.v_now - interval '1 s', this.v_at, this.v_id, v_done);
+    end;
   end if;
 
   if pg_catalog.cardinality(this.v_claimed) > 0 then
-    if this.v_type.rate_count is not null then
+    if this.v_limited and this.v_type.rate_count is not null then
       perform tasks.spend_rate(this.v_type, pg_catalog.cardinality(this.v_claimed), this.v_now);
     end if;
     return query

@@ -132,30 +132,33 @@ $head$, $body$
 #variable_conflict use_column
 <<this>>
 declare
-  v_type tasks.types;
-  v_ids  bigint[];
-  v_done bigint[];
-  v_one  bigint;
-  v_count integer;
-  v_wait pg_catalog.text := pg_catalog.current_setting('lock_timeout');
+  v_storage interval;
+  v_careful boolean;
+  v_wait    pg_catalog.text;
+  v_set     pg_catalog.text;
+  v_count   integer;
+  v_ids     bigint[];
+  v_done    bigint[];
+  v_one     bigint;
 begin
-  if $1 is null or $2 is null or pg_catalog.cardinality($1) <> pg_catalog.cardinality($2) then
+  if (pg_catalog.cardinality($1) = pg_catalog.cardinality($2)) is not true then
     perform tasks.refuse('TQ003', 'finish_many: task_ids and run_tokens must be arrays of the same length');
   end if;
-  select y.* into this.v_type from tasks.types y
+  -- Nearly always all of them can be finished, and at once: what is not to be had within 10 ms, or not all, is undone and done
+  -- again with care. Not where a user's trigger may wait for more than the row.
+  select y.storage_time, pg_catalog.current_setting('lock_timeout'), exists (
+      select from pg_catalog.pg_trigger g
+      where g.tgrelid = y.table_id and not g.tgisinternal and not pg_catalog.starts_with(g.tgname, 'pg_tasks_'))
+  into this.v_storage, this.v_wait, this.v_careful
+  from tasks.types y
   where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
   if not found then
     perform tasks.refuse_type('finish_many', %3$s);
   end if;
-  -- Nearly always all of them can be finished, and at once: what is not to be had within 10 ms, or not all, is undone and done
-  -- again with care. Not where a user's trigger may wait for more than the row.
-  if not exists (
-    select from pg_catalog.pg_trigger g
-    where g.tgrelid = this.v_type.table_id and not g.tgisinternal and not pg_catalog.starts_with(g.tgname, 'pg_tasks_'))
-  then
+  if not this.v_careful then
     begin
-      perform pg_catalog.set_config('lock_timeout', '10ms', true);
-      if this.v_type.storage_time = interval '0' then
+      v_set := pg_catalog.set_config('lock_timeout', '10ms', true);
+      if this.v_storage = interval '0' then
         delete from %1$s t
         where t.id = any ($1) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
           and ((t.id, t.run_token) in (select u.id, u.token from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token))) is true;
@@ -164,12 +167,12 @@ begin
         where t.id = any ($1) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
           and ((t.id, t.run_token) in (select u.id, u.token from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token))) is true;
       end if;
-      get diagnostics v_one = row_count;
-      if this.v_one = pg_catalog.cardinality($1) then
-        if this.v_type.storage_time = interval '0' then
+      get diagnostics v_count = row_count;
+      if this.v_count = pg_catalog.cardinality($1) then
+        if this.v_storage = interval '0' then
           perform tasks.check_references(%3$s::pg_catalog.regclass);
         end if;
-        perform pg_catalog.set_config('lock_timeout', this.v_wait, true);
+        v_set := pg_catalog.set_config('lock_timeout', this.v_wait, true);
         return;
       end if;
       raise exception using errcode = 'cardinality_violation', message = 'not all of them';
@@ -184,7 +187,7 @@ begin
     where t.id = any ($1) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
       and ((t.id, t.run_token) in (select u.id, u.token from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token))) is true
     order by t.id for no key update skip locked);
-  if this.v_type.storage_time = interval '0' then
+  if this.v_storage = interval '0' then
     begin
       with gone as (delete from %1$s t where t.id = any (this.v_ids) returning t.id)
       select pg_catalog.array_agg(g.id) into this.v_done from gone g;

@@ -10,9 +10,17 @@ const database = await createDatabase()
 const session = await database.client()
 const worker = '55555555-5555-4555-8555-555555555555'
 
-beforeAll(() =>
-  createTaskType(session, 'mail', { columns: 'place integer', settings: "timeout => '10 s', max_retries => 1000" }),
-)
+beforeAll(async () => {
+  await createTaskType(session, 'mail', {
+    columns: 'place integer',
+    settings: "timeout => '10 s', max_retries => 1000",
+  })
+  // A cursor is kept where an acquire took more than 0.2 ms.
+  await session.query(`
+    create function linger() returns trigger language plpgsql as 'begin perform pg_sleep(0.0003); return new; end';
+    create trigger linger before update on tasks.mail for each row execute function linger();
+  `)
+})
 
 afterEach(async () => {
   await moveClock(session, '0')
@@ -31,6 +39,22 @@ async function allowSweep(when: 'in an hour' | 'now'): Promise<void> {
   parts[1] = String(Date.now() / 1000 + (when === 'now' ? -1 : 3600))
   await session.query(`select set_config(${setting}, $1, false)`, [parts.join(' ')])
 }
+
+it('keeps no cursor of short walks', async () => {
+  await session.query('alter table tasks.mail disable trigger linger')
+  await session.query(
+    "insert into tasks.mail (place, planned_to) select g, '2020-01-01' from generate_series(1, 300) g",
+  )
+  const cursor = () => scalarOf(session, `select current_setting(${setting}, true)`)
+  let kept = 0
+  for (let place = 1; place <= 300; place += 1) {
+    const before = await cursor()
+    expect(await acquire(1)).toEqual([place])
+    if ((await cursor()) !== before) kept += 1
+  }
+  await session.query('alter table tasks.mail enable trigger linger')
+  expect(kept).toBeLessThan(300)
+})
 
 it('goes on behind the last task, with every priority at its own place', async () => {
   await session.query(

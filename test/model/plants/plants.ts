@@ -54,8 +54,8 @@ export const PLANTS: readonly Plant[] = [
     'acquire forgets the priority',
     /acquire/,
     '^acquire_tasks_',
-    'for v_priority in 1..4',
-    'for v_priority in reverse 4..1',
+    'from (values (1), (2), (3), (4)) as p (n)\n        cross join',
+    'from (values (4), (3), (2), (1)) as p (n)\n        cross join',
   ),
   plant(
     1,

@@ -13,12 +13,12 @@
 begin isolation level read committed;
 select tasks.start_migration(17, 'create_keys');
 
--- The key as one text: values as JSON, so that no value can imitate another; NULL in any column: no key, no limit.
+-- The key as one text: values as JSON, so that no value can imitate another; NULL in any column, in JSON too: no key, no limit.
 create function tasks.key_of(p_type tasks.types, p_alias text) returns text
 language sql immutable
 as $$
   select pg_catalog.format('case when %s then pg_catalog.jsonb_build_array(%s)::text end',
-    pg_catalog.string_agg(pg_catalog.format('%s.%I is not null', p_alias, c), ' and '), pg_catalog.string_agg(pg_catalog.format('%s.%I', p_alias, c), ', '))
+    pg_catalog.string_agg(pg_catalog.format('pg_catalog.to_jsonb(%s.%I) <> ''null''', p_alias, c), ' and '), pg_catalog.string_agg(pg_catalog.format('%s.%I', p_alias, c), ', '))
   from pg_catalog.unnest(p_type.key_columns) c
 $$;
 comment on function tasks.key_of(tasks.types, text) is 'SQL expression of a type''s key for a row of the given alias';
@@ -81,7 +81,7 @@ declare
 begin
   select y.key_columns into v_columns from tasks.types y where y.table_id = tg_relid::regclass;
   if new.finished_at is not null or new.failed_at is not null or new.canceled or new.started_at is not null
-    or old.finished_at is not null or old.failed_at is not null or old.canceled
+    or old.finished_at is not null or old.failed_at is not null or old.canceled or new.planned_to > tasks.clock()
     or exists (select from pg_catalog.unnest(v_columns) c where pg_catalog.to_jsonb(old) -> c is distinct from pg_catalog.to_jsonb(new) -> c)
   then
     new.held := false;
@@ -89,7 +89,7 @@ begin
   return new;
 end
 $$;
-comment on function tasks.unhold() is 'Trigger: a held task that ends, or gets another key, is no longer held back';
+comment on function tasks.unhold() is 'Trigger: a held task that ends, is planned for later or gets another key is no longer held back';
 
 create function tasks.admit_freed(p_type tasks.types) returns void
 language plpgsql volatile
@@ -248,10 +248,10 @@ begin
       select distinct %2$s as key from %1$s h
       where h.held and h.started_at is null and h.finished_at is null and h.failed_at is null and not h.canceled
         and (select pg_catalog.count(*) from (select from %1$s b
-          where %3$s and b.finished_at is null and b.failed_at is null and not b.canceled and (b.started_at is not null or b.execution_count > 0) limit $2) taken) < $2) s
+          where %3$s and b.finished_at is null and b.failed_at is null and not b.canceled and (b.started_at is not null or $3 and b.execution_count > 0) limit $2) taken) < $2) s
     where s.key is not null',
     tasks.quoted(p_type.table_id), tasks.key_of(p_type, 'h'), tasks.same_key(p_type, 'b', 'h'))
-  using p_type.table_id, p_type.key_concurrency;
+  using p_type.table_id, p_type.key_concurrency, p_type.key_on_retry = 'block';
   get diagnostics v_count = row_count;
   if v_count > 0 then
     perform tasks.announce(p_type.table_id);

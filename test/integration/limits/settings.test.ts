@@ -150,6 +150,21 @@ describe('a key', () => {
     expect(await acquire()).toEqual([3])
   })
 
+  it('is not kept by a held task that is put off', async () => {
+    await limitKeys("'{customer}'")
+    await insert([1, 1, 1])
+    await session.query('update tasks.mail set priority = 0 where id < 3')
+    expect(await acquire()).toEqual([1])
+    expect(await held()).toEqual([2, 3])
+    await session.query("update tasks.mail set planned_to = tasks.clock() + interval '1 hour' where id = 2")
+    await finish(1)
+    expect(await acquire()).toEqual([3])
+    await finish(3)
+    expect(await acquire()).toEqual([])
+    await moveClock(session, '2 hours')
+    expect(await acquire()).toEqual([2])
+  })
+
   it('does not keep a held task that was canceled and is reset', async () => {
     await limitKeys("'{customer}'")
     await insert([1, 1])
@@ -195,7 +210,32 @@ describe('a key', () => {
     expect(await scalarOf(session, 'select count(*)::int from tasks.freed_keys')).toBe(0)
   })
 
-  it('strands nobody for long whom no trigger saw', async () => {
+  it('is none where a column is null in JSON', async () => {
+    await session.query('alter table tasks.mail add column place jsonb')
+    await limitKeys("'{customer,place}'")
+    await session.query(
+      "insert into tasks.mail (customer, place) values (1, 'null'), (1, 'null'), (1, '[null]'), (1, '[null]')",
+    )
+    expect(await acquire()).toEqual([1, 2, 3])
+    await finish(3)
+    expect(await acquire()).toEqual([4])
+  })
+
+  it.each(['block', 'step_aside'])('strands nobody for long whom no trigger saw (%s)', async (onRetry) => {
+    await limitKeys("'{customer}'", '1', `'${onRetry}'`)
+    await insert([1])
+    await acquire()
+    await session.query("select tasks.retry_tasks_mail(1, delay => '1 hour')")
+    expect(await acquire()).toEqual([])
+    await session.query("set session_replication_role = 'replica'")
+    await session.query('insert into tasks.mail (customer, held) values (1, true)')
+    await session.query('reset session_replication_role')
+    expect(await acquire()).toEqual([])
+    await session.query('select * from tasks.maintain()')
+    expect(await acquire()).toEqual(onRetry === 'block' ? [] : [2])
+  })
+
+  it('strands nobody for long whose predecessor no trigger saw', async () => {
     await limitKeys("'{customer}'")
     await insert([1, 1])
     await acquire()

@@ -50,11 +50,25 @@ end
 $$;
 comment on function tasks.refuse_acquire(integer, uuid, jsonb) is 'Raises which argument of acquire is wrong';
 
+-- Of the priorities before the last one that was walked, and of all of them after a short walk, nothing is left.
+create function tasks.walk_past(
+  inout walked_to timestamptz[], inout walked_id bigint[], p_short boolean, p_priority integer, p_planned_to timestamptz, p_task_id bigint
+) returns record
+language sql immutable
+as $$
+  select
+    pg_catalog.array_agg(case
+      when p_short or n <= p_priority then 'infinity' when n = p_priority + 1 then p_planned_to else walked_to[n] end order by n),
+    pg_catalog.array_agg(case when n = p_priority + 1 then p_task_id else walked_id[n] end order by n)
+  from pg_catalog.generate_series(1, 4) as n
+$$;
+comment on function tasks.walk_past(timestamptz[], bigint[], boolean, integer, timestamptz, bigint) is
+  'Moves the places up to which acquire has walked, one per priority, past the task that it picked last; p_short: it got fewer than it asked for';
+
 -- A cursor's parts: when it was written, when the next sweep may be, planned_to and id per priority, and whether its acquire
 -- was a sweep. Behind the last second there may be commits to come, so a cursor never passes it.
 create function tasks.write_cursor(
-  p_table_id regclass, p_began timestamptz, p_sweep boolean, p_next_sweep text, p_floor timestamptz,
-  p_at timestamptz[], p_id bigint[], p_walked integer
+  p_table_id regclass, p_began timestamptz, p_sweep boolean, p_next_sweep text, p_floor timestamptz, p_at timestamptz[], p_id bigint[]
 ) returns text
 language sql volatile
 as $$
@@ -66,7 +80,7 @@ as $$
         then (extract(epoch from p_began) + 20 * extract(epoch from pg_catalog.clock_timestamp() - p_began))::text
         else p_next_sweep end,
       (select pg_catalog.string_agg(
-          case when n <= p_walked or p_at[n] > p_floor
+          case when p_at[n] > p_floor
             then extract(epoch from p_floor) || ' -9223372036854775808'
             else extract(epoch from p_at[n]) || ' ' || p_id[n] end,
           ' ' order by n)
@@ -74,8 +88,8 @@ as $$
       p_sweep::text),
     false)
 $$;
-comment on function tasks.write_cursor(regclass, timestamptz, boolean, text, timestamptz, timestamptz[], bigint[], integer) is
-  'Remembers in the session where an acquire ended: the last planned_to and id per priority; of the first p_walked priorities nothing is left';
+comment on function tasks.write_cursor(regclass, timestamptz, boolean, text, timestamptz, timestamptz[], bigint[]) is
+  'Remembers in the session where an acquire ended: the last planned_to and id per priority';
 
 create function tasks.source_of_acquire(p_table text, p_name text) returns text
 language sql immutable
@@ -195,19 +209,17 @@ begin
 
   -- More than one round only where rows are picked that can't be claimed.
   for v_round in 1..1000 loop
-    v_most := this.v_room - pg_catalog.cardinality(this.v_claimed);
     if v_round > 1 then
-      -- Behind what the last round has walked.
-      select pg_catalog.array_agg(coalesce(m.at, this.v_at[p.n]) order by p.n), pg_catalog.array_agg(coalesce(m.id, this.v_id[p.n]) order by p.n)
-      into this.v_at, this.v_id
-      from (values (1), (2), (3), (4)) as p (n)
-      left join lateral (
-        select t.planned_to as at, t.id from %1$s t
-        where t.id = any (this.v_walked) and t.priority = p.n - 1 order by t.planned_to desc, t.id desc limit 1) m on true;
-      if this.v_keyed then
-        -- Of many tasks that wait for few keys, enough are judged at once; where the first look suffices, no more than that.
-        v_most := greatest(this.v_most, 100);
-      end if;
+      select w.walked_to, w.walked_id into this.v_at, this.v_id
+      from (values (true)) as one
+      left join %1$s t on t.id = this.v_walked[pg_catalog.cardinality(this.v_walked)]
+      cross join lateral tasks.walk_past(
+        this.v_at, this.v_id, pg_catalog.cardinality(this.v_walked) < this.v_most, t.priority, t.planned_to, t.id) w;
+    end if;
+    v_most := this.v_room - pg_catalog.cardinality(this.v_claimed);
+    if this.v_keyed and v_round > 1 then
+      -- Of many tasks that wait for few keys, enough are judged at once; where the first look suffices, no more than that.
+      v_most := greatest(this.v_most, 100);
     end if;
     if this.v_suspects then
       -- Suspects run alone.
@@ -317,19 +329,12 @@ begin
   if not this.v_keyed and $2 is not null
     and (pg_catalog.clock_timestamp() > this.v_began + interval '200 us' or not this.v_sweep and this.v_cursor[11] = 'true')
   then
-    declare
-      v_done integer;
-    begin
-      select pg_catalog.array_agg(coalesce(m.at, this.v_at[p.n]) order by p.n), pg_catalog.array_agg(coalesce(m.id, this.v_id[p.n]) order by p.n),
-        case when pg_catalog.cardinality(this.v_walked) = this.v_most then coalesce(max(p.n) filter (where m.id is not null), 1) - 1 else 4 end
-      into this.v_at, this.v_id, v_done
-      from (values (1), (2), (3), (4)) as p (n)
-      left join lateral (
-        select t.planned_to as at, t.id from %1$s t
-        where t.id = any (this.v_walked) and t.priority = p.n - 1 order by t.planned_to desc, t.id desc limit 1) m on true;
-      perform tasks.write_cursor(
-        this.v_table_id, this.v_began, this.v_sweep, this.v_cursor[2], this.v_now - interval '1 s', this.v_at, this.v_id, v_done);
-    end;
+    perform tasks.write_cursor(
+      this.v_table_id, this.v_began, this.v_sweep, this.v_cursor[2], this.v_now - interval '1 s', w.walked_to, w.walked_id)
+    from (values (true)) as one
+    left join %1$s t on t.id = this.v_walked[pg_catalog.cardinality(this.v_walked)]
+    cross join lateral tasks.walk_past(
+      this.v_at, this.v_id, pg_catalog.cardinality(this.v_walked) < this.v_most, t.priority, t.planned_to, t.id) w;
   end if;
 
   if pg_catalog.cardinality(this.v_claimed) > 0 then

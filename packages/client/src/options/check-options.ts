@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors/invalid-option-error.js'
-import { didYouMean } from './did-you-mean.js'
+import { unknownOption } from './refuse-unknown.js'
 
 /** Says what is wrong with the option that is being checked; the check itself doesn't know whose option it is. */
 export type Refuse = (problem: string) => never
@@ -44,12 +44,6 @@ export function checkOptions<Options extends object>(
     return [option, checks[option]?.(values[option], refuse)]
   })
   return Object.freeze(Object.fromEntries(checked)) as Readonly<Options>
-}
-
-function unknownOption(owner: string, option: string, known: readonly string[]): InvalidOptionError {
-  const meant = didYouMean(option, known)
-  const advice = meant === undefined ? `There are: ${known.join(', ')}.` : `Did you mean "${meant}"?`
-  return new InvalidOptionError(owner, option, `is unknown. ${advice}`)
 }
 
 /** A value as a message may show it: its kind, and itself if it is a number or a boolean; texts may be secrets. */

@@ -1,4 +1,5 @@
 import type { NewSchedule } from '@pg-tasks/sql'
+import { refuseUnknown } from '../options/refuse-unknown.js'
 import type { Columns, NewTask } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import { refuse } from './refuse.js'
@@ -21,7 +22,7 @@ export interface ScheduleOptions extends ScheduleTimingOptions {
   readonly overlap?: Overlap
 }
 
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN: ReadonlyArray<keyof ScheduleOptions> = [
   'key',
   'overlap',
   'cron',
@@ -35,7 +36,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'catchUpWindowMs',
   'graceMs',
   'jitterMs',
-])
+]
 
 /** Columns of a schedule's tasks: those of a new task but `planned_to`, which the occurrence gives. */
 export type ScheduledColumns<Own extends Columns> = Omit<NewTask<Own>, 'planned_to'>
@@ -51,9 +52,7 @@ export function resolveSchedule<Own extends Columns>(
   columns: ScheduledColumns<Own>,
   origin: NewSchedule['origin'],
 ): NewSchedule {
-  for (const option of Object.keys(options)) {
-    if (!KNOWN.has(option)) refuse(option, undefined, `there is no such option; there are ${[...KNOWN].join(', ')}`)
-  }
+  refuseUnknown('Schedule', options, KNOWN)
   const { key, overlap = 'allow' } = options
   if (typeof key !== 'string' || key === '' || key.includes('\u0000')) refuse('key', key, 'give the schedule a name')
   if (!OVERLAP.includes(overlap)) refuse('overlap', overlap, `give one of ${OVERLAP.join(', ')}`)

@@ -30,6 +30,7 @@ import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { checkDueTime, checkRetryTime } from './check-delay.js'
 import type { Claimed, Columns, NewTask } from './claimed.js'
 import { type HeldRun, runsOf, type SettledByHandler } from './held-runs.js'
+import { checkKnown } from './known-options.js'
 import { snakeCase } from './snake-case.js'
 import type { TaskContext } from './task-context.js'
 import { normalizeId, type TaskOrId } from './task-id.js'
@@ -94,6 +95,7 @@ export abstract class Task<Own extends Columns = object> {
     tasks: ReadonlyArray<NewTask<Own>>,
     options: EnqueueTaskOptions = {},
   ): Promise<string[]> {
+    checkKnown('enqueue', options)
     const { onConflict, delayMs } = options
     if (onConflict !== undefined) {
       const outcomes = await this.enqueueUnique(connection, tasks, { onConflict, delayMs })
@@ -114,6 +116,7 @@ export abstract class Task<Own extends Columns = object> {
     tasks: ReadonlyArray<NewTask<Own>>,
     options: { readonly onConflict: OnConflict; readonly delayMs?: number | undefined },
   ): Promise<EnqueueOutcome[]> {
+    checkKnown('enqueue', options)
     checkDueTime(tasks, options.delayMs)
     return traceEnqueue(this.options, tasks, (rows) =>
       this.#ask(connection, (queryable) => enqueueUnique(queryable, this.options, rows, options)),
@@ -137,6 +140,7 @@ export abstract class Task<Own extends Columns = object> {
    * @throws TaskNotFoundError if there is no such task
    */
   async finish(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<void> {
+    checkKnown('finish', options)
     const { id, token } = this.#settle(task, 'finish')
     await this.#askOften(connection, (queryable) => finish(queryable, this.options, id, { ...options, token }))
   }
@@ -148,6 +152,7 @@ export abstract class Task<Own extends Columns = object> {
    * @throws TaskNotRunningError, TaskNotFoundError as {@link Task.finish}
    */
   async retry(connection: Connection, task: TaskOrId, options: Omit<RetryOptions, 'token'> = {}): Promise<TaskState> {
+    checkKnown('retry', options)
     checkRetryTime(options)
     const { id, token, run } = this.#settle(task, 'retry')
     const state = await this.#askOften(connection, (queryable) =>
@@ -165,6 +170,7 @@ export abstract class Task<Own extends Columns = object> {
    * @throws TaskNotFoundError if there is no such task
    */
   async cancel(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<TaskState> {
+    checkKnown('cancel', options)
     const { id, token } = this.#settle(task, 'cancel')
     return this.#askOften(connection, (queryable) => cancel(queryable, this.options, id, { ...options, token }))
   }
@@ -177,6 +183,7 @@ export abstract class Task<Own extends Columns = object> {
    * @throws TaskNotFoundError if there is no such task
    */
   async reset(connection: Connection, task: TaskOrId, options: ResetOptions = {}): Promise<TaskState> {
+    checkKnown('reset', options)
     return this.#ask(connection, (queryable) => reset(queryable, this.options, idOf(task), options))
   }
 
@@ -185,6 +192,7 @@ export abstract class Task<Own extends Columns = object> {
    * `storage_time`. Returns how many.
    */
   async clean(connection: Connection, options: CleanOptions = {}): Promise<number> {
+    checkKnown('clean', options)
     return this.#ask(connection, (queryable) => clean(queryable, this.options, options))
   }
 
@@ -195,11 +203,13 @@ export abstract class Task<Own extends Columns = object> {
    * @param options.before - for the next page: `cursor` of the last one
    */
   async failed(connection: Connection, options: FailedTasksOptions = {}): Promise<FailedTask[]> {
+    checkKnown('failed', options)
     return this.#ask(connection, (queryable) => failedTasks(queryable, this.options, options))
   }
 
   /** Resets the failed tasks that meet a condition, or all; with `preview` it only counts them. Returns how many. */
   async resetFailed(connection: Connection, options: ResetFailedOptions = {}): Promise<number> {
+    checkKnown('resetFailed', options)
     return this.#ask(connection, (queryable) => resetFailed(queryable, this.options, options))
   }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '../connection.js'
+import { PgTasksSqlError } from '../errors.js'
 
 /** Settings of a task type; see docs/reference/sql.md. Intervals in PostgreSQL's words: `'1 minute'`. */
 export interface RegisterOptions {
@@ -31,13 +32,23 @@ const ARGUMENTS: ReadonlyArray<readonly [keyof RegisterOptions, string]> = [
   ['runLimit', 'run_limit => $::interval'],
 ]
 
-/** Makes a table a task type, or brings its settings up to date; what is not given gets its default. Idempotent. */
+/**
+ * Makes a table a task type, or brings its settings up to date; what is not given gets its default. Idempotent.
+ *
+ * @throws {@link PgTasksSqlError} `INVALID_ARGUMENT` for an unknown option
+ */
 export async function register(
   connection: Queryable,
   schema: string,
   table: string,
   options: RegisterOptions = {},
 ): Promise<void> {
+  const known: readonly string[] = ARGUMENTS.map(([option]) => option)
+  const unknown = Object.keys(options).find((option) => !known.includes(option))
+  if (unknown !== undefined) {
+    const there = `${known.slice(0, -1).join(', ')} and ${known.at(-1)}`
+    throw new PgTasksSqlError('INVALID_ARGUMENT', `register: option ${unknown} is unknown: there are ${there}.`)
+  }
   const values: unknown[] = [schema, table]
   const named = ARGUMENTS.filter(([option]) => options[option] !== undefined).map(([option, argument]) => {
     values.push(options[option])

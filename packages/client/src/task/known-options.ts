@@ -1,0 +1,22 @@
+import { refuseUnknown } from '../options/refuse-unknown.js'
+
+/** Options that the methods of a Task take. */
+const KNOWN = {
+  enqueue: ['delayMs', 'onConflict'],
+  finish: ['comment'],
+  retry: ['plannedTo', 'delayMs', 'comment', 'error', 'reason'],
+  cancel: ['comment'],
+  reset: ['forgetMarks'],
+  clean: ['before', 'olderThanMs', 'states', 'maxNum'],
+  failed: ['limit', 'before'],
+  resetFailed: ['where', 'maxNum', 'preview'],
+} as const
+
+/**
+ * An option that is not heeded can do harm: with `wher`, `resetFailed` would reset them all.
+ *
+ * @throws InvalidOptionError for an unknown one
+ */
+export function checkKnown(method: keyof typeof KNOWN, options: object): void {
+  refuseUnknown(method, options, KNOWN[method])
+}

@@ -51,14 +51,14 @@ begin
     v_grants := v_grants || array(
       select pg_catalog.format('select (%s, planned_to, started_at, finished_at, failed_at, canceled, xmax) on %s',
         (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') from pg_catalog.unnest(u.columns) c), v_table)
-      from tasks.unique_rules u where u.table_id = v_type.table_id)
+      from tasks.unique_rule(v_type.table_id) u where u.columns is not null)
       || array(
       select pg_catalog.format('update (%s) on %s',
         (select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ') from pg_catalog.pg_attribute a
           where a.attrelid = v_type.table_id and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
             and (a.attname in ('planned_to', 'priority', 'trace_id', 'traceparent', 'comment', 'group_key') or not exists (
               select from pg_catalog.pg_attribute o where o.attrelid = 'tasks.template'::pg_catalog.regclass and o.attname = a.attname and o.attnum > 0))), v_table)
-      from tasks.unique_rules u where u.table_id = v_type.table_id);
+      from tasks.unique_rule(v_type.table_id) u where u.columns is not null);
   end if;
   -- An identity needs no grant; the sequence of a column made with serial does.
   v_sequence := (

@@ -160,7 +160,7 @@ comment on function tasks.jitter_of(text, timestamptz, interval) is 'By how much
 
 -- Made anew for each call, so that it knows the table as it is. Only the columns given are read from the JSON: as a whole
 -- record, a NOT NULL domain elsewhere in the table would refuse to be left out.
-create function tasks.source_of_enqueue(p_table regclass, p_columns jsonb) returns text
+create function tasks.source_of_enqueue(p_table regclass, p_columns jsonb, p_verb text default 'schedule') returns text
 language plpgsql stable
 as $$
 declare
@@ -172,7 +172,7 @@ declare
   v_unique text;
 begin
   if v_table is null then
-    perform tasks.refuse('TQ003', 'schedule: its task table is gone');
+    perform tasks.refuse('TQ003', p_verb || ': the task table is gone');
   end if;
   select
     pg_catalog.string_agg(pg_catalog.quote_ident(a.attname) || ', ', '' order by k.name),
@@ -183,13 +183,13 @@ begin
   from pg_catalog.jsonb_object_keys(p_columns) k(name)
   left join pg_catalog.pg_attribute a on a.attrelid = p_table and a.attname = k.name and a.attnum > 0 and not a.attisdropped;
   if v_bad is not null then
-    perform tasks.refuse('TQ003', pg_catalog.format('schedule: %s has no column %s', v_table, v_bad));
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: %s has no column %s', p_verb, v_table, v_bad));
   end if;
   -- Of unique tasks one waits already: that is what they are for, and no fault of the schedule. (The rules come with 0018.)
   if pg_catalog.to_regclass('tasks.unique_rules') is not null then
     select pg_catalog.format('on conflict (%s) where %s do nothing',
       (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') from pg_catalog.unnest(u.columns) c), tasks.unique_predicate(u.running))
-    into v_unique from tasks.unique_rules u where u.table_id = p_table;
+    into v_unique from tasks.unique_rule(p_table) u where u.columns is not null;
   end if;
   return pg_catalog.format(
     'insert into %s (%splanned_to, schedule_key, occurrence_at, schedule_trigger)
@@ -199,11 +199,11 @@ begin
     v_table, v_into, v_values, ' cross join pg_catalog.jsonb_to_record($5) r (' || v_record || ')', v_unique);
 end
 $$;
-comment on function tasks.source_of_enqueue(regclass, jsonb) is
+comment on function tasks.source_of_enqueue(regclass, jsonb, text) is
   'INSERT statement for occurrences of a schedule: $1 key, $2 planned_to[], $3 occurrence_at[], $4 trigger[], $5 columns';
 
 -- What the columns of a schedule must be, told before anything is stored.
-create function tasks.check_schedule_columns(p_table regclass, p_columns jsonb) returns void
+create function tasks.check_schedule_columns(p_table regclass, p_columns jsonb, p_verb text default 'schedule') returns void
 language plpgsql volatile
 as $$
 declare
@@ -211,15 +211,15 @@ declare
   v_bad    text;
 begin
   if pg_catalog.jsonb_typeof(p_columns) <> 'object' then
-    perform tasks.refuse('TQ003', 'schedule: columns must be a JSON object of column names and values');
+    perform tasks.refuse('TQ003', p_verb || ': columns must be a JSON object of column names and values');
   end if;
-  perform tasks.source_of_enqueue(p_table, p_columns);
+  perform tasks.source_of_enqueue(p_table, p_columns, p_verb);
   select pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ' order by k) into v_bad
   from pg_catalog.jsonb_object_keys(p_columns) k
   where exists (select from pg_catalog.pg_attribute a where a.attrelid = 'tasks.template'::regclass and a.attname = k and a.attnum > 0)
     and k not in ('priority', 'trace_id', 'comment', 'group_key', 'traceparent');
   if v_bad is not null then
-    perform tasks.refuse('TQ003', pg_catalog.format('schedule: the queue writes the column %s itself', v_bad));
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: the queue writes the column %s itself', p_verb, v_bad));
   end if;
   for v_column in
     select pg_catalog.quote_ident(a.attname) as name, p_columns -> a.attname as value, pg_catalog.format_type(a.atttypid, a.atttypmod) as type_name,
@@ -234,13 +234,13 @@ begin
   loop
     if v_column.value is null then
       if v_column.not_null and not v_column.filled then
-        perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %s of %s must not be NULL: give it a value in columns', v_column.name, tasks.quoted(p_table)));
+        perform tasks.refuse('TQ003', pg_catalog.format('%s: the column %s of %s must not be NULL: give it a value in columns', p_verb, v_column.name, tasks.quoted(p_table)));
       end if;
       continue;
     elsif v_column.computed then
-      perform tasks.refuse('TQ003', pg_catalog.format('schedule: PostgreSQL computes the column %s of %s itself', v_column.name, tasks.quoted(p_table)));
+      perform tasks.refuse('TQ003', pg_catalog.format('%s: PostgreSQL computes the column %s of %s itself', p_verb, v_column.name, tasks.quoted(p_table)));
     elsif v_column.not_null and pg_catalog.jsonb_typeof(v_column.value) = 'null' then
-      perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %s of %s must not be NULL', v_column.name, tasks.quoted(p_table)));
+      perform tasks.refuse('TQ003', pg_catalog.format('%s: the column %s of %s must not be NULL', p_verb, v_column.name, tasks.quoted(p_table)));
     end if;
     begin
       execute pg_catalog.format('select from pg_catalog.jsonb_to_record($1) r (%s %s) where r is null', v_column.name, v_column.type_name)
@@ -248,16 +248,16 @@ begin
     exception
       -- A domain may ask any function, so any error is the value's.
       when others then
-        perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column %s of %s is %s and can''t be %s: %s',
+        perform tasks.refuse('TQ003', pg_catalog.format('%s: the column %s of %s is %s and can''t be %s: %s', p_verb,
           v_column.name, tasks.quoted(p_table), v_column.type_name, pg_catalog.left(v_column.value::text, 200), sqlerrm));
     end;
   end loop;
   if (p_columns ->> 'priority')::numeric not between 0 and 3 then
-    perform tasks.refuse('TQ003', pg_catalog.format('schedule: the column priority must be from 0 to 3, not %s', p_columns -> 'priority'));
+    perform tasks.refuse('TQ003', pg_catalog.format('%s: the column priority must be from 0 to 3, not %s', p_verb, p_columns -> 'priority'));
   end if;
 end
 $$;
-comment on function tasks.check_schedule_columns(regclass, jsonb) is 'Refuses columns that a schedule''s task table doesn''t have, of a wrong type, or missing, naming the column';
+comment on function tasks.check_schedule_columns(regclass, jsonb, text) is 'Refuses columns that the task table of a schedule or of a group''s callback doesn''t have, of a wrong type, or missing, naming the column';
 
 create function tasks.check_schedule(p_schedule tasks.schedules) returns void
 language plpgsql stable

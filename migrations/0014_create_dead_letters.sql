@@ -139,12 +139,13 @@ begin
 
   if $3 is not null then
     select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by a.attnum) into v_missing
-    from pg_catalog.pg_attribute a
-    where a.attrelid = $3 and a.attnum > 0 and not a.attisdropped and a.attnotnull and not a.atthasdef and a.attidentity = '' and a.attgenerated = ''
+    from pg_catalog.pg_attribute a join pg_catalog.pg_type d on d.oid = a.atttypid
+    where a.attrelid = $3 and a.attnum > 0 and not a.attisdropped and (a.attnotnull or d.typnotnull)
+      and not a.atthasdef and d.typdefault is null and a.attidentity = '' and a.attgenerated = ''
       and a.attname not in ('failed_table', 'failed_id', 'failed_reason')
       and (a.attname = 'failed_error' or not exists (
-        select from pg_catalog.pg_attribute s
-        where s.attrelid = v_type.table_id and s.attname = a.attname and s.attnum > 0 and not s.attisdropped and s.attnotnull));
+        select from pg_catalog.pg_attribute s join pg_catalog.pg_type o on o.oid = s.atttypid
+        where s.attrelid = v_type.table_id and s.attname = a.attname and s.attnum > 0 and not s.attisdropped and (s.attnotnull or o.typnotnull)));
     if v_missing is not null then
       perform tasks.refuse('TQ005', pg_catalog.format('set_on_failure: %s must not be NULL in %s, and a failed task of %s may have no value for it',
           v_missing, tasks.quoted($3), tasks.quoted(v_type.table_id)),

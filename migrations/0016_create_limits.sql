@@ -151,10 +151,69 @@ end
 $$;
 comment on function tasks.announce(regclass) is 'Wakes sleeping workers of a type at commit';
 
+-- Columns are known by name, which survives a dump; a rename is read from the index that was made on them. NULL: the index is
+-- not there any more, because a column was dropped or the index itself.
+create function tasks.indexed_columns(p_table regclass, p_columns text[], p_prefix text, p_more integer default 0) returns text[]
+language sql stable
+as $$
+  select (
+    select pg_catalog.array_agg(a.attname::pg_catalog.text order by k.n)
+    from pg_catalog.unnest(i.indkey) with ordinality k (attnum, n)
+    join pg_catalog.pg_attribute a on a.attrelid = p_table and a.attnum = k.attnum
+    where k.n <= pg_catalog.cardinality(p_columns))
+  from pg_catalog.pg_index i
+  join pg_catalog.pg_class c on c.oid = i.indexrelid
+  where i.indrelid = p_table and i.indisvalid and i.indnkeyatts = pg_catalog.cardinality(p_columns) + p_more
+    and pg_catalog.starts_with(c.relname, p_prefix)
+  limit 1
+$$;
+comment on function tasks.indexed_columns(regclass, text[], text, integer) is
+  'Names that the columns of a feature''s index bear now, p_more others behind them not counted; NULL: there is no such index';
+
+-- A type's own operator (citext, say) need not be in the search path of whoever calls.
+create function tasks.equals(p_table regclass, p_column text) returns text
+language plpgsql stable
+as $$
+declare
+  v_type pg_catalog.oid := (select a.atttypid from pg_catalog.pg_attribute a where a.attrelid = p_table and a.attname = p_column);
+  v_base pg_catalog.oid;
+begin
+  loop
+    v_base := (select t.typbasetype from pg_catalog.pg_type t where t.oid = v_type and t.typtype = 'd');
+    exit when v_base is null;
+    v_type := v_base;
+  end loop;
+  return coalesce((
+    select pg_catalog.format('operator(%I.%s)', n.nspname, o.oprname)
+    from pg_catalog.pg_opclass c
+    join pg_catalog.pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+    join pg_catalog.pg_amop p on p.amopfamily = c.opcfamily and p.amopstrategy = 3 and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
+    join pg_catalog.pg_operator o on o.oid = p.amopopr
+    join pg_catalog.pg_namespace n on n.oid = o.oprnamespace
+    where c.opcintype = v_type and c.opcdefault), 'operator(pg_catalog.=)');
+end
+$$;
+comment on function tasks.equals(regclass, text) is 'Operator by which an index compares the values of a column, qualified';
+
+-- Not the table's row type: as a whole record, a NOT NULL domain elsewhere in the table would refuse to be left out.
+create function tasks.record_of(p_table regclass, p_columns text[]) returns text
+language sql stable
+as $$
+  select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname) || ' ' || pg_catalog.format_type(a.atttypid, a.atttypmod), ', ' order by u.o)
+  from pg_catalog.unnest(p_columns) with ordinality u (c, o)
+  join pg_catalog.pg_attribute a on a.attrelid = p_table and a.attname = u.c and a.attnum > 0 and not a.attisdropped
+$$;
+comment on function tasks.record_of(regclass, text[]) is 'Some columns of a table as the column definitions of jsonb_to_record';
+
 -- What a key waits for writes down its going in the transaction in which it goes: whoever was held because of it is held by
 -- an acquire that saw it, so one that comes after the commit finds both (0017). Nobody waits for anybody here.
 create function tasks.free_room() returns trigger
 language plpgsql volatile
+-- A key is written here and read in another session: its text must not follow this one's settings.
+set datestyle to 'ISO, YMD'
+set intervalstyle to 'postgres'
+set extra_float_digits to 1
+set lc_monetary to 'C'
 as $$
 declare
   v_type  tasks.types;
@@ -174,6 +233,8 @@ begin
           and not tasks.is_running(n.started_at, n.finished_at, n.failed_at, n.canceled));
     end if;
   end if;
+  -- Where a column of the key was dropped, acquire says so (0017), and ends go on.
+  v_type.key_columns := tasks.columns_of_key(v_type);
   if v_type.key_columns is not null then
     execute tasks.source_of_freed(v_type, tg_op) using v_type.table_id;
     get diagnostics v_keys = row_count;

@@ -24,20 +24,36 @@ $$;
 comment on function tasks.key_of(tasks.types, text) is 'SQL expression of a type''s key for a row of the given alias';
 
 create function tasks.same_key(p_type tasks.types, p_left text, p_right text) returns text
-language sql immutable
+language sql stable
 as $$
-  select pg_catalog.string_agg(pg_catalog.format('%s.%I = %s.%I', p_left, c, p_right, c), ' and ') from pg_catalog.unnest(p_type.key_columns) c
+  select pg_catalog.string_agg(pg_catalog.format('%s.%I %s %s.%2$I', p_left, c, tasks.equals(p_type.table_id, c), p_right), ' and ')
+  from pg_catalog.unnest(p_type.key_columns) c
 $$;
 comment on function tasks.same_key(tasks.types, text, text) is 'SQL condition that two rows have the same key, by the columns, so that an index serves';
 
-create function tasks.key_is(p_type tasks.types, p_alias text, p_key text) returns text
+create function tasks.columns_of_key(p_type tasks.types) returns text[]
 language sql stable
 as $$
-  select pg_catalog.string_agg(pg_catalog.format('%s.%I = (pg_catalog.jsonb_populate_record(null::%s, pg_catalog.jsonb_build_object(%L, %s -> %s))).%I',
-    p_alias, c, tasks.quoted(p_type.table_id), c, p_key, o - 1, c), ' and ' order by o)
-  from pg_catalog.unnest(p_type.key_columns) with ordinality u (c, o)
+  select tasks.indexed_columns(p_type.table_id, p_type.key_columns, 'pg_tasks_key_', 3) where p_type.key_columns is not null
 $$;
-comment on function tasks.key_is(tasks.types, text, text) is 'SQL condition that a row has the key that an expression gives, by the columns, so that an index serves';
+comment on function tasks.columns_of_key(tasks.types) is 'Names that the columns of a type''s key bear now; NULL: it has no key, or one of them is gone';
+
+create function tasks.with_key(p_type tasks.types) returns tasks.types
+language plpgsql stable
+as $$
+declare
+  v_columns text[] := tasks.columns_of_key(p_type);
+begin
+  if v_columns is null then
+    perform tasks.refuse('TQ005', pg_catalog.format('%s: there is no index any more on the columns of its key: %s', tasks.quoted(p_type.table_id),
+        pg_catalog.array_to_string(p_type.key_columns, ', ')),
+      'If one of them was dropped, call tasks.limit_keys(schema, table, columns) with others, or with NULL; else with the same ones.');
+  end if;
+  p_type.key_columns := v_columns;
+  return p_type;
+end
+$$;
+comment on function tasks.with_key(tasks.types) is 'A type with the names that the columns of its key bear now, or raises that they are gone';
 
 -- written_by lets an acquire step over what its session has seen deleted, which an old snapshot would keep in its way.
 create table tasks.freed_keys (
@@ -79,7 +95,7 @@ as $$
 declare
   v_columns text[];
 begin
-  select y.key_columns into v_columns from tasks.types y where y.table_id = tg_relid::regclass;
+  select tasks.columns_of_key(y) into v_columns from tasks.types y where y.table_id = tg_relid::regclass;
   if new.finished_at is not null or new.failed_at is not null or new.canceled or new.started_at is not null
     or old.finished_at is not null or old.failed_at is not null or old.canceled or new.planned_to > tasks.clock()
     or exists (select from pg_catalog.unnest(v_columns) c where pg_catalog.to_jsonb(old) -> c is distinct from pg_catalog.to_jsonb(new) -> c)
@@ -94,6 +110,7 @@ comment on function tasks.unhold() is 'Trigger: a held task that ends, is planne
 create function tasks.admit_freed(p_type tasks.types) returns void
 language plpgsql volatile
 set enable_seqscan to off
+set lc_monetary to 'C'
 as $$
 declare
   v_most    integer := 1000;
@@ -106,6 +123,7 @@ declare
   v_of      jsonb[];
   v_got     bigint[];
 begin
+  p_type := tasks.with_key(p_type);
   with first as materialized (
     select f.id from tasks.freed_keys f where f.table_id = p_type.table_id and f.written_by >= v_seen
     order by f.written_by, f.id limit v_most
@@ -123,6 +141,7 @@ begin
   execute pg_catalog.format($query$
     select pg_catalog.array_agg(h.id), pg_catalog.array_agg(f.key)
     from pg_catalog.unnest($1) f (key)
+    cross join lateral pg_catalog.jsonb_to_record(%4$s) k (%5$s)
     cross join lateral (
       select h.id::bigint as id from %1$s h
       where %2$s and h.held and h.started_at is null and h.finished_at is null and h.failed_at is null and not h.canceled
@@ -133,7 +152,10 @@ begin
           and (b.started_at is not null or $3 and b.execution_count > 0)
         limit $2) taken))
     ) h
-  $query$, tasks.quoted(p_type.table_id), tasks.key_is(p_type, 'h', 'f.key'), tasks.key_is(p_type, 'b', 'f.key'))
+  $query$, tasks.quoted(p_type.table_id), tasks.same_key(p_type, 'h', 'k'), tasks.same_key(p_type, 'b', 'k'),
+    (select pg_catalog.format('pg_catalog.jsonb_build_object(%s)', pg_catalog.string_agg(pg_catalog.format('%L, f.key -> %s', c, o - 1), ', '))
+     from pg_catalog.unnest(p_type.key_columns) with ordinality u (c, o)),
+    tasks.record_of(p_type.table_id, p_type.key_columns))
   into v_ids, v_of using v_keys, p_type.key_concurrency, p_type.key_on_retry = 'block';
   if v_ids is null then
     return;
@@ -206,6 +228,7 @@ declare
   v_blocked  bigint[];
   v_one      bigint;
 begin
+  p_type := tasks.with_key(p_type);
   select coalesce(pg_catalog.array_agg(j.task_id) filter (where j.admitted), '{}'), coalesce(pg_catalog.array_agg(j.task_id) filter (where not j.admitted), '{}')
   into v_admitted, v_blocked
   from tasks.judge(p_type, p_ids) j;
@@ -239,10 +262,16 @@ comment on function tasks.admit(tasks.types, bigint[]) is 'Of picked tasks, thos
 create function tasks.admit_stranded(p_type tasks.types) returns bigint
 language plpgsql volatile
 set enable_seqscan to off
+-- As in free_room.
+set datestyle to 'ISO, YMD'
+set intervalstyle to 'postgres'
+set extra_float_digits to 1
+set lc_monetary to 'C'
 as $$
 declare
   v_count bigint;
 begin
+  p_type := tasks.with_key(p_type);
   execute pg_catalog.format('insert into tasks.freed_keys (table_id, key)
     select $1, s.key::pg_catalog.jsonb from (
       select distinct %2$s as key from %1$s h
@@ -300,20 +329,24 @@ begin
     v_columns := (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest($3) with ordinality u (c, o));
     -- Those that wait in their order; and those that take a place, so that a backlog isn't walked to find that none does.
     v_ddl := array(
-      select pg_catalog.format(i.source, i.name, tasks.quoted(v_type.table_id), v_columns)
+      select pg_catalog.format(i.source, tasks.index_name(i.kind, v_type, $3), tasks.quoted(v_type.table_id), v_columns)
       from (values
-        (tasks.index_name('key', v_type, $3), 'create index %I on %s (%s, priority, planned_to, id) where finished_at is null and failed_at is null and not canceled'),
-        (tasks.index_name('taken', v_type, $3), 'create index %I on %s (%s) where finished_at is null and failed_at is null and not canceled and (started_at is not null or execution_count > 0)')
-      ) i (name, source)
-      where pg_catalog.to_regclass(pg_catalog.format('%I.%I', v_schema, i.name)) is null);
+        ('key', 'create index %I on %s (%s, priority, planned_to, id) where finished_at is null and failed_at is null and not canceled'),
+        ('taken', 'create index %I on %s (%s) where finished_at is null and failed_at is null and not canceled and (started_at is not null or execution_count > 0)')
+      ) i (kind, source)
+      where tasks.indexed_columns(v_type.table_id, $3, pg_catalog.format('pg_tasks_%s_', i.kind), case i.kind when 'key' then 3 else 0 end) is distinct from $3);
   end if;
-  if v_old.key_columns <> $3 or v_old.key_columns is not null and $3 is null then
-    v_ddl := v_ddl || array(
-      select pg_catalog.format('drop index if exists %I.%I', v_schema, i) from pg_catalog.unnest(
-        array[tasks.index_name('key', v_old, v_old.key_columns), tasks.index_name('taken', v_old, v_old.key_columns)]) i);
-  end if;
+  -- Those of other columns, whatever they or the type were called then.
+  v_ddl := array(
+      select pg_catalog.format('drop index %I.%I', v_schema, c.relname)
+      from pg_catalog.pg_index i
+      join pg_catalog.pg_class c on c.oid = i.indexrelid
+      cross join (values ('pg_tasks_key_', 3), ('pg_tasks_taken_', 0)) p (prefix, more)
+      where i.indrelid = v_type.table_id and pg_catalog.starts_with(c.relname, p.prefix)
+        and ($3 is null or tasks.indexed_columns(v_type.table_id, $3, c.relname, p.more) is distinct from $3))
+    || v_ddl;
   perform tasks.execute_ddl(v_type.table_id, v_ddl || array(select c.remedy from tasks.check_limit_triggers(v_type) c));
-  if (v_old.key_columns, v_old.key_concurrency, v_old.key_on_retry) is not distinct from (v_type.key_columns, v_type.key_concurrency, v_type.key_on_retry) then
+  if pg_catalog.cardinality(v_ddl) = 0 and (v_old.key_columns, v_old.key_concurrency, v_old.key_on_retry) is not distinct from (v_type.key_columns, v_type.key_concurrency, v_type.key_on_retry) then
     return;
   end if;
   update tasks.types y set key_columns = v_type.key_columns, key_concurrency = v_type.key_concurrency, key_on_retry = v_type.key_on_retry

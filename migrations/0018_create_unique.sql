@@ -39,6 +39,20 @@ end
 $$;
 comment on function tasks.is_unique(regclass) is 'Whether a type''s tasks are unique, so that one that comes back may meet its like';
 
+create function tasks.unique_rule(p_table regclass) returns tasks.unique_rules
+language plpgsql stable
+as $$
+declare
+  v_rule tasks.unique_rules;
+begin
+  select u.* into v_rule from tasks.unique_rules u where u.table_id = p_table;
+  v_rule.columns := tasks.indexed_columns(p_table, v_rule.columns, v_rule.index_name);
+  return v_rule;
+end
+$$;
+comment on function tasks.unique_rule(regclass) is
+  'Rule of a type with the names that its columns bear now; columns NULL: its index is gone; all NULL: there is no rule';
+
 create function tasks.absorb_follower() returns trigger
 language plpgsql volatile
 as $$
@@ -46,13 +60,13 @@ declare
   v_rule tasks.unique_rules;
   v_id   bigint;
 begin
-  select u.* into v_rule from tasks.unique_rules u where u.table_id = tg_relid::regclass;
-  if not found then
+  v_rule := tasks.unique_rule(tg_relid::regclass);
+  if v_rule.columns is null then
     return new;
   end if;
   execute pg_catalog.format('select t.id from %s t where %s and t.id <> $1.id and %s limit 1',
     tasks.quoted(v_rule.table_id),
-    (select pg_catalog.string_agg(pg_catalog.format('t.%I = $1.%1$I', c), ' and ') from pg_catalog.unnest(v_rule.columns) c),
+    (select pg_catalog.string_agg(pg_catalog.format('t.%I %s $1.%1$I', c, tasks.equals(v_rule.table_id, c)), ' and ') from pg_catalog.unnest(v_rule.columns) c),
     pg_catalog.regexp_replace(tasks.unique_predicate(v_rule.running), '(finished_at|failed_at|canceled|started_at)', 't.\1', 'g'))
   into v_id using new;
   if v_id is null then
@@ -94,7 +108,9 @@ begin
     perform tasks.refuse('TQ003', 'unique_while: states must be {scheduled,ready} or {scheduled,ready,running}',
       'With running, a running task has no follow-up; without, it may have one.');
   end if;
-  if v_old.columns = $3 and v_old.running = v_running then
+  if (tasks.unique_rule(v_type.table_id)).columns = $3 and v_old.running = v_running then
+    -- Perhaps they were called otherwise.
+    update tasks.unique_rules u set columns = $3 where u.table_id = v_type.table_id and u.columns <> $3;
     return;
   end if;
   if v_old.table_id is not null then
@@ -124,8 +140,11 @@ declare
   v_row     jsonb;
   v_place   bigint;
   v_columns text[];
+  v_amiss   text;
   v_table   text := tasks.quoted(p_table);
-  v_plan    text;
+  v_names   text;
+  v_values  text;
+  v_from    text;
   v_set     text;
   v_id      bigint;
   v_new     boolean;
@@ -141,59 +160,73 @@ begin
   elsif p_delay < interval '0' then
     perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_delay must not be negative, not %s', p_delay));
   end if;
-  select u.* into v_rule from tasks.unique_rules u where u.table_id = p_table;
-  if p_on_conflict is not null and not found then
-    perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict needs unique tasks, and those of %s are not', p_table), 'Call tasks.unique_while(schema, table, columns).');
+  v_rule := tasks.unique_rule(p_table);
+  if p_on_conflict is not null and v_rule.table_id is null then
+    perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict needs unique tasks, and those of %s are not', v_table), 'Call tasks.unique_while(schema, table, columns).');
+  elsif p_on_conflict is not null and v_rule.columns is null then
+    perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict needs unique tasks, and the index that made those of %s unique is gone', v_table),
+      'It was dropped, or a column of it. Call tasks.unique_while(schema, table, columns) again.');
   end if;
   -- In one order for all callers: two bulks with the same keys don't deadlock.
   for v_row, v_place in select r.value, r.place from pg_catalog.jsonb_array_elements(p_rows) with ordinality r (value, place)
-    order by case when v_rule.table_id is not null and p_on_conflict is not null then (select pg_catalog.string_agg(r.value ->> c, E'\x01') from pg_catalog.unnest(v_rule.columns) c) end, r.place
+    order by case when p_on_conflict is not null then (select pg_catalog.string_agg(r.value ->> c, E'\x01') from pg_catalog.unnest(v_rule.columns) c) end, r.place
   loop
     v_columns := array(select k from pg_catalog.jsonb_object_keys(v_row) k where k <> 'planned_to' or p_delay is null order by k);
-    v_plan := case when p_delay is null then '' else ', planned_to' end;
+    select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') into v_amiss from pg_catalog.unnest(v_columns) c
+    where not exists (select from pg_catalog.pg_attribute a where a.attrelid = p_table and a.attname = c and a.attnum > 0 and not a.attisdropped);
+    if v_amiss is not null then
+      raise undefined_column using message = pg_catalog.format('enqueue: %s has no column %s', v_table, v_amiss);
+    end if;
+    v_names := (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest(v_columns) with ordinality u (c, o));
+    v_values := (select pg_catalog.string_agg('r.' || pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest(v_columns) with ordinality u (c, o));
+    v_from := pg_catalog.format(' from pg_catalog.jsonb_to_record($1) r (%s)', tasks.record_of(p_table, v_columns));
     v_set := case p_on_conflict
       -- Not excluded.…, for which a producer would need SELECT on the payload; the unique columns are equal.
       when 'replace' then (
         select pg_catalog.string_agg(a.assignment, ', ') from (
-          select pg_catalog.format('%I = (pg_catalog.jsonb_populate_record(null::%s, $1)).%1$I', c, v_table)
+          select pg_catalog.format('%I = (select r.%1$I%s)', c, v_from)
           from pg_catalog.unnest(v_columns) c where c <> all (v_rule.columns)
           union all select 'planned_to = excluded.planned_to' where p_delay is not null
           union all select 'planned_to = t.planned_to' where p_delay is null and v_columns <@ v_rule.columns) a (assignment))
       when 'postpone' then 'planned_to = greatest(t.planned_to, excluded.planned_to)'
       when 'advance' then 'planned_to = least(t.planned_to, excluded.planned_to)' end;
-    loop
-      execute pg_catalog.format(
-        'insert into %1$s as t (%2$s) select %3$s from pg_catalog.jsonb_populate_record(null::%1$s, $1) r %4$s returning t.id, t.xmax = 0',
+    v_id := null;
+    v_new := null;
+    for v_try in 1..10 loop
+      execute pg_catalog.format('insert into %s as t (%s) select %s%s %s returning t.id, t.xmax = 0',
         v_table,
-        case when pg_catalog.cardinality(v_columns) = 0 then 'planned_to'
-          else (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by c) from pg_catalog.unnest(v_columns) c) || v_plan end,
-        case when pg_catalog.cardinality(v_columns) = 0 then 'tasks.clock() + coalesce(tasks.elapsed($2), interval ''0'')'
-          else (select pg_catalog.string_agg(pg_catalog.format('r.%I', c), ', ' order by c) from pg_catalog.unnest(v_columns) c)
-            || case when p_delay is null then '' else ', tasks.clock() + tasks.elapsed($2)' end end,
-        case when p_on_conflict is null then '' else pg_catalog.format('on conflict (%s) where %s %s',
+        pg_catalog.concat_ws(', ', v_names, case when v_names is null or p_delay is not null then 'planned_to' end),
+        pg_catalog.concat_ws(', ', v_values, case when v_names is null or p_delay is not null then 'tasks.clock() + coalesce(tasks.elapsed($2), interval ''0'')' end),
+        case when v_names is not null then v_from end,
+        case when p_on_conflict is not null then pg_catalog.format('on conflict (%s) where %s %s',
           (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest(v_rule.columns) with ordinality u (c, o)),
           tasks.unique_predicate(v_rule.running),
           case p_on_conflict when 'ignore' then 'do nothing' else 'do update set ' || v_set end) end)
       into v_id, v_new using v_row, p_delay;
       exit when v_id is not null or p_on_conflict is distinct from 'ignore';
-      -- Ignored in favour of one that is there; unless it has just left, and then it is our turn.
-      execute pg_catalog.format('select t.id from %s t where %s and %s limit 1', v_table,
-        (select pg_catalog.string_agg(pg_catalog.format('t.%I = (pg_catalog.jsonb_populate_record(null::%s, $1)).%1$I', c, v_table), ' and ') from pg_catalog.unnest(v_rule.columns) c),
-        tasks.unique_predicate(v_rule.running))
-      into v_id using v_row;
+      -- Ignored in favour of one that is there; unless it has just left, and then it is our turn. Which one can't be told where a
+      -- column is computed, left to its default or changed by a trigger, where row security hides it, and where a trigger
+      -- swallowed the new one.
+      if v_rule.columns <@ v_columns then
+        execute pg_catalog.format('select t.id from %s t, pg_catalog.jsonb_to_record($1) r (%s) where %s and %s limit 1', v_table,
+          tasks.record_of(p_table, v_rule.columns),
+          (select pg_catalog.string_agg(pg_catalog.format('t.%I %s r.%1$I', c, tasks.equals(p_table, c)), ' and ') from pg_catalog.unnest(v_rule.columns) c),
+          tasks.unique_predicate(v_rule.running))
+        into v_id using v_row;
+      end if;
       v_new := false;
       exit when v_id is not null;
     end loop;
     place := v_place;
     id := v_id;
-    outcome := case when v_new then 'enqueued' else case p_on_conflict
+    outcome := case when v_new then 'enqueued' when v_id is null and p_on_conflict is distinct from 'ignore' then 'not_taken' else case p_on_conflict
       when 'ignore' then 'ignored' when 'replace' then 'replaced' when 'postpone' then 'postponed' else 'advanced' end end;
     return next;
   end loop;
 end
 $$;
 comment on function tasks.enqueue(regclass, jsonb, text, interval) is
-  'Enqueues rows given as JSON; with p_on_conflict, says per row whether it was enqueued or met its like, and what became of that. In the order of the unique columns';
+  'Enqueues rows given as JSON; with p_on_conflict, says per row whether it was enqueued or met its like, and what became of that; not_taken, without an id: a trigger swallowed it. In the order of the unique columns';
 
 create function tasks.forget_unique() returns trigger
 language plpgsql volatile

@@ -131,7 +131,7 @@ language plpgsql volatile
 as $$
 declare
   v_group   tasks.groups;
-  v_columns text;
+  v_columns text[];
   v_id      bigint;
 begin
   v_group := tasks.take_empty_group(p_key);
@@ -139,12 +139,13 @@ begin
     return;
   end if;
   if v_group.policy = 'always' or v_group.failed + v_group.canceled = 0 then
-    select coalesce(pg_catalog.string_agg(pg_catalog.quote_ident(k), ', ' order by k), '') into v_columns
-    from pg_catalog.jsonb_object_keys(v_group.callback_columns) k;
+    v_columns := array(select k from pg_catalog.jsonb_object_keys(v_group.callback_columns) k order by k);
     begin
-      execute pg_catalog.format('insert into %1$s (%2$s comment) select %3$s $2 from pg_catalog.jsonb_populate_record(null::%1$s, $1) r returning id',
-      tasks.quoted(v_group.callback_table), case when v_columns = '' then '' else v_columns || ',' end,
-      case when v_columns = '' then '' else 'r.' || pg_catalog.replace(v_columns, ', ', ', r.') || ',' end)
+      execute pg_catalog.format('insert into %s (comment%s) select $2%s%s returning id',
+        tasks.quoted(v_group.callback_table),
+        (select pg_catalog.string_agg(pg_catalog.format(', %I', c), '' order by o) from pg_catalog.unnest(v_columns) with ordinality u (c, o)),
+        (select pg_catalog.string_agg(pg_catalog.format(', r.%I', c), '' order by o) from pg_catalog.unnest(v_columns) with ordinality u (c, o)),
+        ' from pg_catalog.jsonb_to_record($1) r (' || tasks.record_of(v_group.callback_table, v_columns) || ')')
     into v_id
     using v_group.callback_columns,
       pg_catalog.format('group %s: %s finished, %s failed, %s canceled', p_key, v_group.finished, v_group.failed, v_group.canceled);
@@ -186,6 +187,11 @@ begin
       where o.group_key is not null and (d.was <> d.is_now or not d.was and o.group_key is distinct from n.group_key)
     ) s
     group by s.key;
+  elsif tg_op = 'TRUNCATE' then
+    execute pg_catalog.format('insert into tasks.group_ends (key, finished, failed, canceled)
+      select t.group_key, 0, 0, pg_catalog.count(*) from %s t
+      where t.group_key is not null and t.finished_at is null and t.failed_at is null and not t.canceled
+      group by t.group_key', tasks.quoted(tg_relid::regclass));
   else
     -- A finish that deletes; else a row that somebody deleted unfinished.
     insert into tasks.group_ends (key, finished, failed, canceled)
@@ -288,6 +294,8 @@ begin
     pg_catalog.format('create trigger pg_tasks_group_update after update on %s referencing old table as old_rows new table as new_rows
       for each statement execute function tasks.note_ends()', v_table),
     pg_catalog.format('create trigger pg_tasks_group_delete after delete on %s referencing old table as gone
+      for each statement execute function tasks.note_ends()', v_table),
+    pg_catalog.format('create trigger pg_tasks_group_truncate before truncate on %s
       for each statement execute function tasks.note_ends()', v_table)]);
   insert into tasks.group_types (table_id) values (v_type.table_id);
 end
@@ -308,7 +316,7 @@ begin
   elsif $5 is null or $5 not in ('always', 'all_finished') then
     perform tasks.refuse('TQ003', pg_catalog.format('create_group: policy must be always or all_finished, not %L', $5));
   end if;
-  perform tasks.check_schedule_columns(v_table, coalesce($4, '{}'));
+  perform tasks.check_schedule_columns(v_table, coalesce($4, '{}'), 'create_group');
   if $4 ? 'comment' then
     perform tasks.refuse('TQ003', 'create_group: columns must not name comment', 'It tells how the members ended.');
   end if;
@@ -328,6 +336,11 @@ language plpgsql volatile
 as $$
 begin
   delete from tasks.group_types g where g.table_id = old.table_id;
+  -- Of a table that was dropped nobody else ends the members; one that is only unregistered may come back with its own.
+  if found and tasks.quoted(old.table_id) is null then
+    insert into tasks.group_ends (key, finished, failed, canceled)
+    select g.key, 0, 0, 0 from tasks.groups g where g.ended_at is null and g.error is null and not tasks.group_is_unfinished(g.key);
+  end if;
   return null;
 end
 $$;

@@ -26,6 +26,7 @@ async function hasTrigger(table: string): Promise<boolean> {
   return rows.length === 1
 }
 
+await pool.query('create domain counted as integer not null')
 await createTaskType(pool, 'sent', { columns: 'payload text, amount int, "At" timestamptz not null default now()' })
 await createTaskType(pool, 'letter', { columns: 'payload text' })
 
@@ -67,6 +68,7 @@ describe('a target', () => {
     ['a column that may be NULL in the type', 'payload text not null', 'payload'],
     ['several columns, quoted as they must be', 'payload text not null, "Other" int not null', 'payload, "Other"'],
     ['the error, which may be missing', 'failed_error text not null', 'failed_error'],
+    ['a column of a domain that refuses NULL', 'needed counted', 'needed'],
   ])('is refused when it needs a value that may not be there: %s', async (_, columns, missing) => {
     targets += 1
     const target = `target_${targets}`
@@ -84,6 +86,7 @@ describe('a target', () => {
     ['has a default', `payload text not null default 'x'`],
     ['is NOT NULL in both', '"At" timestamptz not null'],
     ['is an identity', 'number int generated always as identity'],
+    ['is of a domain that refuses NULL and has a default', 'number counted default 7'],
     ['is generated', 'number int not null generated always as (1) stored'],
     ['is filled in', 'failed_table regclass not null, failed_id bigint not null, failed_reason text not null'],
     ['has another type that goes', 'amount numeric(6, 2), payload varchar(3)'],

@@ -117,7 +117,7 @@ describe('a schedule that can not be handled is set aside while all others of th
     await scheduling.stopClockAt('2027-01-01T10:00:00Z')
     const { fired, refused } = await scheduling.pass()
     expect(fired).toHaveLength(4)
-    expect(refused).toEqual([{ key: 's3', error: 'schedule: its task table is gone' }])
+    expect(refused).toEqual([{ key: 's3', error: 'schedule: the task table is gone' }])
     expect(await scalarOf(scheduling.pool, `select table_name from tasks.schedule_stats where key = 's3'`)).toBeNull()
   })
 

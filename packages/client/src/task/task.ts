@@ -81,6 +81,7 @@ export abstract class Task<Own extends Columns = object> {
 
   /**
    * Enqueues one task; returns its id. It becomes visible, and a worker is woken, when the caller's transaction commits.
+   * Where a trigger of the table may swallow it, or change by what it is unique, ask `enqueueUnique` what became of it.
    *
    * @throws the driver's error if a column is unknown, has the wrong type or misses a value
    */
@@ -99,7 +100,7 @@ export abstract class Task<Own extends Columns = object> {
     const { onConflict, delayMs } = options
     if (onConflict !== undefined) {
       const outcomes = await this.enqueueUnique(connection, tasks, { onConflict, delayMs })
-      return outcomes.map(({ id }) => id)
+      return outcomes.map(({ id }) => id as string)
     }
     checkDueTime(tasks, delayMs)
     return traceEnqueue(this.options, tasks, (rows) =>

@@ -27,10 +27,12 @@ export async function uniqueWhile(connection: Queryable, type: TaskTypeName, rul
 export type OnConflict = 'ignore' | 'replace' | 'postpone' | 'advance'
 
 /** What became of a new task; the id is that of the task that is there. */
-export interface EnqueueOutcome {
-  readonly id: string
-  readonly outcome: 'enqueued' | 'ignored' | 'replaced' | 'postponed' | 'advanced'
-}
+export type EnqueueOutcome =
+  | { readonly id: string; readonly outcome: 'enqueued' | 'replaced' | 'postponed' | 'advanced' }
+  /** null: its unique column is computed, left to its default or changed by a trigger, so which one it met can't be told. */
+  | { readonly id: string | null; readonly outcome: 'ignored' }
+  /** A trigger of the table swallowed it. */
+  | { readonly id: null; readonly outcome: 'not_taken' }
 
 /** Enqueues tasks of a type with unique tasks; in the order of the rows. */
 export async function enqueueUnique(

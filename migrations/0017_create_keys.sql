@@ -294,10 +294,12 @@ create function tasks.let_go(p_table regclass) returns void
 language plpgsql volatile
 as $$
 begin
-  execute pg_catalog.format('update %s t set held = false where t.held and t.finished_at is null and t.failed_at is null and not t.canceled', tasks.quoted(p_table));
+  execute pg_catalog.format('update %1$s t set held = false where t.id = any (array(
+    select h.id from %1$s h where h.held and h.finished_at is null and h.failed_at is null and not h.canceled
+    order by h.id for no key update skip locked))', tasks.quoted(p_table));
 end
 $$;
-comment on function tasks.let_go(regclass) is 'Nothing of a table is held back any longer';
+comment on function tasks.let_go(regclass) is 'Nothing of a table is held back any longer, but for rows that an open transaction has locked';
 
 create function tasks.limit_keys(
   schema_name text, table_name text, columns text[], concurrency integer default 1, on_retry text default 'block'
@@ -354,6 +356,10 @@ begin
   -- Whatever the old keys held is judged anew.
   delete from tasks.freed_keys f where f.table_id = v_type.table_id;
   perform tasks.let_go(v_type.table_id);
+  if $3 is not null then
+    -- Whom an open transaction has locked, and who has room by the new settings.
+    perform tasks.admit_stranded(v_type);
+  end if;
   perform tasks.announce(v_type.table_id);
 end
 $$;

@@ -150,8 +150,8 @@ begin
     using v_group.callback_columns,
       pg_catalog.format('group %s: %s finished, %s failed, %s canceled', p_key, v_group.finished, v_group.failed, v_group.canceled);
     exception
-      when transaction_rollback or insufficient_resources or operator_intervention then
-        raise;
+      when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available then
+        raise; -- what may pass: the member ends another time
       when others then
         -- The member has ended all the same, and the others of its batch.
         raise warning 'the callback of group % could not be enqueued: %', p_key, sqlerrm;

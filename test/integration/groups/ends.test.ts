@@ -74,6 +74,21 @@ describe('a group', () => {
     expect(await group('repaired')).toMatchObject({ finished: 2, failed: 0, ended: true, callback: true })
   })
 
+  it('lets its last member end another time where the callback had to wait too long', async () => {
+    await createGroup('patient', 'member', 1)
+    const [last] = await acquire('member')
+    const other = await database.client()
+    await other.query('begin; lock table tasks.done in share mode')
+    await session.query("set lock_timeout to '50 ms'")
+    const refusal = await refusalOf(session.query('select tasks.finish_tasks_member($1)', [last?.id]))
+    await session.query('reset lock_timeout')
+    await other.query('commit')
+    expect(refusal.code).toBe('55P03')
+    expect(await group('patient')).toMatchObject({ finished: 0, ended: false })
+    await session.query('select tasks.finish_tasks_member($1)', [last?.id])
+    expect(await group('patient')).toMatchObject({ finished: 1, ended: true, callback: true })
+  })
+
   it('counts members that are deleted at their finish as finished', async () => {
     await createGroup('gone', 'deleted', 3)
     const runs = await acquire('deleted')

@@ -192,6 +192,22 @@ describe('a key', () => {
     expect(await acquire()).toEqual([2])
   })
 
+  it('gets more room without waiting for an open transaction that has one of its tasks', async () => {
+    const other = await database.client()
+    await limitKeys("'{customer}'")
+    await insert([1, 1, 1, 1])
+    expect(await acquire()).toEqual([1])
+    await other.query('begin')
+    await other.query("update tasks.mail set comment = 'x' where id = 2")
+    await session.query("set statement_timeout to '10 s'")
+    await limitKeys("'{customer}'", '3')
+    await session.query('reset statement_timeout')
+    // Nobody passes the locked one.
+    expect(await acquire()).toEqual([])
+    await other.query('commit')
+    expect(await acquire()).toEqual([2, 3])
+  })
+
   it('is let go by unregister, and by a limit of NULL; the triggers and indexes go too', async () => {
     for (const release of ["tasks.unregister('tasks', 'mail')", "tasks.limit_keys('tasks', 'mail', null)"]) {
       await session.query("select tasks.register('tasks', 'mail')")

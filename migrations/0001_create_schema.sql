@@ -149,7 +149,7 @@ create table tasks.template (
   traceparent      text
 );
 
-comment on table tasks.template is 'Template of every task table: CREATE TABLE … (LIKE tasks.template INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES, your columns)';
+comment on table tasks.template is 'Template of every task table: CREATE TABLE ... (LIKE tasks.template INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES, your columns)';
 comment on column tasks.template.id is 'Identity of the task';
 comment on column tasks.template.created_at is 'Start of the transaction that enqueued the task';
 comment on column tasks.template.planned_to is 'Not to be acquired earlier';
@@ -277,7 +277,7 @@ $$;
 comment on function tasks.state(timestamptz, timestamptz, timestamptz, timestamptz, boolean, timestamptz) is
   'State of a task with these columns at an instant: scheduled, ready, running, finished, failed or canceled';
 
--- base × 2^n, ± 20 %, at most the maximum. The exponent is capped before it can overflow.
+-- base * 2^n, +/- 20 %, at most the maximum. The exponent is capped before it can overflow.
 create function tasks.backoff(p_base interval, p_max interval, p_retries integer) returns interval
 language sql volatile
 as $$
@@ -289,7 +289,7 @@ as $$
   )
 $$;
 comment on function tasks.backoff(interval, interval, integer) is
-  'Wait before a retry: base × 2^retries ± 20 %, at most the maximum; retries counts those before this one';
+  'Wait before a retry: base * 2^retries +/- 20 %, at most the maximum; retries counts those before this one';
 
 create function tasks.refuse(p_code text, p_message text, p_hint text default null) returns void
 language plpgsql volatile

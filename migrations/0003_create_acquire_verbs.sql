@@ -1,10 +1,10 @@
 -- 0003_create_acquire_verbs: sources of acquire, rescue, next_due and heartbeat.
 --
--- Flow: each source_of_… returns the CREATE FUNCTION statement of one verb for one task table; register executes them.
+-- Flow: each source_of_... returns the CREATE FUNCTION statement of one verb for one task table; register executes them.
 -- %1$s is the quoted table, %2$s the verb's function, %3$s the table as a literal, %4$s the type's rescue function, %5$s its
 -- clean_before function, %6$s its function name as a literal.
 -- In the generated bodies a column always wins over a variable (a user's column may have any name), so arguments are
--- written $1, $2 … and locals this.v_…. Types are qualified like everything else: a temporary table called "text" is a type.
+-- written $1, $2 ... and locals this.v_.... Types are qualified like everything else: a temporary table called "text" is a type.
 -- The verbs pin planner settings and no search_path: a plan made while the table was tiny must not scan it once it is
 -- large, and a user's triggers, which run inside, keep their path.
 -- A row that a user's trigger refuses is never in the way of the others: a batch that fails is halved until the row is alone.

@@ -53,7 +53,7 @@ begin
   end if;
 end
 $$;
-comment on function tasks.notify_run(regclass, bigint, text) is 'Tells the worker that runs a task, on the channel pg_tasks_control, that its run is over: "<oid of the table> <id> canceled" or "… reset"';
+comment on function tasks.notify_run(regclass, bigint, text) is 'Tells the worker that runs a task, on the channel pg_tasks_control, that its run is over: "<oid of the table> <id> canceled" or "... reset"';
 
 create function tasks.source_of_finish(p_table text, p_name text) returns text
 language sql immutable

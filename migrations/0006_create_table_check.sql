@@ -46,14 +46,14 @@ begin
       'Row movement and partition inserts escape the queue''s guarantees. Use a plain table; keep history in a partitioned one of your own.');
   elsif v_class.relkind <> 'r' then
     perform tasks.refuse('TQ005', pg_catalog.format('%s is not a plain table', v_name),
-      'A task type is an ordinary table: CREATE TABLE … (LIKE tasks.template INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES, …).');
+      'A task type is an ordinary table: CREATE TABLE ... (LIKE tasks.template INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES, ...).');
   elsif v_class.relpersistence = 't' then
     perform tasks.refuse('TQ005', pg_catalog.format('%s is temporary: no worker could see it', v_name), 'Create it without TEMPORARY.');
   elsif p_table = 'tasks.template'::pg_catalog.regclass then
-    perform tasks.refuse('TQ005', 'tasks.template is the template, not a task table', 'CREATE TABLE … (LIKE tasks.template …) and register that.');
+    perform tasks.refuse('TQ005', 'tasks.template is the template, not a task table', 'CREATE TABLE ... (LIKE tasks.template ...) and register that.');
   elsif exists (select from pg_catalog.pg_inherits h where h.inhparent = p_table) then
     perform tasks.refuse('TQ005', pg_catalog.format('other tables inherit from %s; a task table can''t have children', v_name),
-      'Their rows would be acquired with its own, and ids would not be unique. CREATE TABLE … (LIKE …) instead of INHERITS.');
+      'Their rows would be acquired with its own, and ids would not be unique. CREATE TABLE ... (LIKE ...) instead of INHERITS.');
   elsif v_class.relpersistence = 'u' then
     raise warning '% is UNLOGGED: a crash of the server empties it', v_name;
   end if;

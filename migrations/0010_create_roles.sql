@@ -41,7 +41,7 @@ begin
   end if;
   v_schema := (select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = v_type.table_id);
 
-  -- A producer reads no more than the id, for INSERT … RETURNING id; where tasks are unique, also by what they are (0018), and
+  -- A producer reads no more than the id, for INSERT ... RETURNING id; where tasks are unique, also by what they are (0018), and
   -- then it may change what it may give: replace, postpone and advance are updates. What a run writes is none of it.
   v_grants := array['usage on schema tasks', 'usage on schema ' || v_schema, case $2
     when 'producer' then 'insert, select (id) on ' || v_table

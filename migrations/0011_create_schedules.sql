@@ -58,7 +58,7 @@ comment on column tasks.schedules.table_id is 'The task table that it enqueues t
 comment on column tasks.schedules.columns is 'Column values of its tasks, by name';
 comment on column tasks.schedules.cron is 'Cron expression of five or six fields; NULL with every';
 comment on column tasks.schedules.every is 'Interval of a fixed grid, as elapsed time; NULL with cron';
-comment on column tasks.schedules.anchor is 'A point of the grid: due at anchor + k × every';
+comment on column tasks.schedules.anchor is 'A point of the grid: due at anchor + k * every';
 comment on column tasks.schedules.timezone is 'IANA zone of the cron expression';
 comment on column tasks.schedules.tzdata is 'Version of the zone rules by which next_at was computed';
 comment on column tasks.schedules.catch_up is 'What becomes of missed occurrences: none, latest or all';
@@ -144,7 +144,7 @@ as $$
     e.every * (pg_catalog.floor(pg_catalog.date_part('epoch', p_after - pg_catalog.date_trunc('milliseconds', p_anchor, 'UTC')) / e.every) + 1))
   from (select pg_catalog.date_part('epoch', p_every) as every) e
 $$;
-comment on function tasks.next_on_grid(interval, timestamptz, timestamptz) is 'The first instant of the grid anchor + k × every after an instant';
+comment on function tasks.next_on_grid(interval, timestamptz, timestamptz) is 'The first instant of the grid anchor + k * every after an instant';
 
 -- The text of a double precision would follow the session's extra_float_digits.
 create function tasks.jitter_of(p_key text, p_occurrence_at timestamptz, p_jitter interval) returns interval
@@ -276,7 +276,7 @@ begin
     perform tasks.refuse('TQ003', 'schedule: key must not be empty');
   elsif (p_schedule.cron is null) = (p_schedule.every is null) then
     perform tasks.refuse('TQ003', 'schedule: give cron or every, one of the two');
-  elsif p_schedule.cron is not null and p_schedule.cron !~* '^\s*(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|\S+(\s+\S+){4,5})\s*$' then
+  elsif p_schedule.cron is not null and p_schedule.cron !~* '^[[:space:]]*(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|[^[:space:]]+([[:space:]]+[^[:space:]]+){4,5})[[:space:]]*$' then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: cron must have five fields, or six with seconds first, not %L', p_schedule.cron));
   elsif p_schedule.every < interval '1 s' or pg_catalog.date_part('epoch', p_schedule.every)::numeric % 1 <> 0 then
     perform tasks.refuse('TQ003', pg_catalog.format('schedule: every must be a whole number of seconds, at least one, not %s', p_schedule.every));

@@ -1,6 +1,6 @@
 -- 0012_create_scheduler: what the scheduler of a worker calls, and trigger and backfill.
 --
--- Flow: due_schedules → (the worker computes) → plan_schedule for unplanned ones, fire_schedule for due ones, in one short
+-- Flow: due_schedules -> (the worker computes) -> plan_schedule for unplanned ones, fire_schedule for due ones, in one short
 -- transaction. A schedule whose task can't be enqueued is set aside with its error, one that fails for a reason that may pass
 -- stays due; either way the others of the pass go on.
 -- Lock order: as in 0011; due_schedules skips what another scheduler holds. A trigger by hand only keeps its schedule from

@@ -38,12 +38,31 @@ $$;
 comment on function tasks.failure_insert(regclass, regclass, text) is
   'INSERT that passes a failed row (an expression) on to a target: the columns that both have, and failed_table, failed_id, failed_reason, failed_error';
 
+-- A constraint that is checked at COMMIT would fail whoever fails or ends the task for which this row was inserted, each time
+-- anew: look now.
+create function tasks.check_deferred(p_table regclass) returns void
+language plpgsql volatile
+as $$
+declare
+  v_constraint text;
+begin
+  for v_constraint in
+    select pg_catalog.format('%I.%I', n.nspname, k.conname)
+    from pg_catalog.pg_constraint k join pg_catalog.pg_namespace n on n.oid = k.connamespace
+    where k.conrelid = p_table and k.condeferred
+  loop
+    execute pg_catalog.format('set constraints %s immediate', v_constraint);
+    execute pg_catalog.format('set constraints %s deferred', v_constraint);
+  end loop;
+end
+$$;
+comment on function tasks.check_deferred(regclass) is 'Raises at once what deferred constraints of a table would raise at COMMIT';
+
 create function tasks.enqueue_failure() returns trigger
 language plpgsql volatile
 as $$
 declare
-  v_target     regclass;
-  v_constraint text;
+  v_target regclass;
 begin
   begin
     select y.on_failure into v_target from tasks.types y where y.table_id = tg_relid::regclass;
@@ -53,15 +72,7 @@ begin
       raise exception 'the table is gone';
     end if;
     execute tasks.failure_insert(tg_relid::regclass, v_target, '$1') using new;
-    -- A constraint that is checked at COMMIT would fail whoever fails the task: look now.
-    for v_constraint in
-      select pg_catalog.format('%I.%I', n.nspname, k.conname)
-      from pg_catalog.pg_constraint k join pg_catalog.pg_namespace n on n.oid = k.connamespace
-      where k.conrelid = v_target and k.condeferred
-    loop
-      execute pg_catalog.format('set constraints %s immediate', v_constraint);
-      execute pg_catalog.format('set constraints %s deferred', v_constraint);
-    end loop;
+    perform tasks.check_deferred(v_target);
   exception
     when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available then
       raise;

@@ -23,12 +23,13 @@ comment on column tasks.unique_rules.columns is 'Columns that make two tasks ali
 comment on column tasks.unique_rules.running is 'Whether a running task counts too; else it may have one follow-up';
 comment on column tasks.unique_rules.index_name is 'The unique index';
 
-create function tasks.unique_predicate(p_running boolean) returns text
+create function tasks.unique_predicate(p_running boolean, p_alias text default '') returns text
 language sql immutable
 as $$
-  select 'finished_at is null and failed_at is null and not canceled' || case when p_running then '' else ' and started_at is null' end
+  select pg_catalog.format('%1$sfinished_at is null and %1$sfailed_at is null and not %1$scanceled%2$s', p_alias,
+    case when p_running then '' else ' and ' || p_alias || 'started_at is null' end)
 $$;
-comment on function tasks.unique_predicate(boolean) is 'Predicate of the unique index';
+comment on function tasks.unique_predicate(boolean, text) is 'Predicate of the unique index';
 
 create function tasks.is_unique(p_table regclass) returns boolean
 language plpgsql stable
@@ -67,7 +68,7 @@ begin
   execute pg_catalog.format('select t.id from %s t where %s and t.id <> $1.id and %s limit 1',
     tasks.quoted(v_rule.table_id),
     (select pg_catalog.string_agg(pg_catalog.format('t.%I %s $1.%1$I', c, tasks.equals(v_rule.table_id, c)), ' and ') from pg_catalog.unnest(v_rule.columns) c),
-    pg_catalog.regexp_replace(tasks.unique_predicate(v_rule.running), '(finished_at|failed_at|canceled|started_at)', 't.\1', 'g'))
+    tasks.unique_predicate(v_rule.running, 't.'))
   into v_id using new;
   if v_id is null then
     return new;
@@ -181,7 +182,7 @@ begin
     v_values := (select pg_catalog.string_agg('r.' || pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest(v_columns) with ordinality u (c, o));
     v_from := pg_catalog.format(' from pg_catalog.jsonb_to_record($1) r (%s)', tasks.record_of(p_table, v_columns));
     v_set := case p_on_conflict
-      -- Not excluded.…, for which a producer would need SELECT on the payload; the unique columns are equal.
+      -- Not excluded...., for which a producer would need SELECT on the payload; the unique columns are equal.
       when 'replace' then (
         select pg_catalog.string_agg(a.assignment, ', ') from (
           select pg_catalog.format('%I = (select r.%1$I%s)', c, v_from)

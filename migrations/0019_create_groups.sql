@@ -36,7 +36,7 @@ comment on column tasks.groups.canceled is 'Members that were canceled or delete
 comment on column tasks.groups.created_at is 'When it was created';
 comment on column tasks.groups.ended_at is 'When the last member ended; NULL: some are unfinished';
 comment on column tasks.groups.error is 'Why the callback could not be enqueued; tasks.end_group(key) tries again';
-comment on column tasks.groups.callback_id is 'The callback; NULL while the group lasts, and where the policy left it out';
+comment on column tasks.groups.callback_id is 'The callback; NULL while the group lasts, where the policy left it out, and where its like waited already';
 
 create table tasks.group_types (table_id regclass primary key);
 comment on table tasks.group_types is 'Task types whose tasks may belong to a group';
@@ -132,6 +132,7 @@ as $$
 declare
   v_group   tasks.groups;
   v_columns text[];
+  v_rule    tasks.unique_rules;
   v_id      bigint;
 begin
   v_group := tasks.take_empty_group(p_key);
@@ -141,14 +142,19 @@ begin
   if v_group.policy = 'always' or v_group.failed + v_group.canceled = 0 then
     v_columns := array(select k from pg_catalog.jsonb_object_keys(v_group.callback_columns) k order by k);
     begin
-      execute pg_catalog.format('insert into %s (comment%s) select $2%s%s returning id',
+      -- Where its like waits already, that one comes after the end of all members as well. One that runs doesn't: an error.
+      v_rule := tasks.unique_rule(v_group.callback_table);
+      execute pg_catalog.format('insert into %s (comment%s) select $2%s%s%s returning id',
         tasks.quoted(v_group.callback_table),
         (select pg_catalog.string_agg(pg_catalog.format(', %I', c), '' order by o) from pg_catalog.unnest(v_columns) with ordinality u (c, o)),
         (select pg_catalog.string_agg(pg_catalog.format(', r.%I', c), '' order by o) from pg_catalog.unnest(v_columns) with ordinality u (c, o)),
-        ' from pg_catalog.jsonb_to_record($1) r (' || tasks.record_of(v_group.callback_table, v_columns) || ')')
-    into v_id
-    using v_group.callback_columns,
-      pg_catalog.format('group %s: %s finished, %s failed, %s canceled', p_key, v_group.finished, v_group.failed, v_group.canceled);
+        ' from pg_catalog.jsonb_to_record($1) r (' || tasks.record_of(v_group.callback_table, v_columns) || ')',
+        case when not v_rule.running and v_rule.columns is not null then pg_catalog.format(' on conflict (%s) where %s do nothing',
+          (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ') from pg_catalog.unnest(v_rule.columns) c), tasks.unique_predicate(false)) end)
+      into v_id
+      using v_group.callback_columns,
+        pg_catalog.format('group %s: %s finished, %s failed, %s canceled', p_key, v_group.finished, v_group.failed, v_group.canceled);
+      perform tasks.check_deferred(v_group.callback_table);
     exception
       when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available then
         raise; -- what may pass: the member ends another time

@@ -124,7 +124,7 @@ begin
   for v_partition in
     select c.relname, pg_catalog.to_date(pg_catalog.substr(c.relname, 10), 'YYYYMMDD') as day
     from pg_catalog.pg_inherits i join pg_catalog.pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'tasks.attempts'::regclass and c.relname ~ '^attempts_\d{8}$'
+    where i.inhparent = 'tasks.attempts'::regclass and c.relname ~ '^attempts_[0-9]{8}$'
   loop
     if v_partition.day + 1 <= v_today - coalesce(pg_catalog.ceil(pg_catalog.date_part('epoch', v_keep) / 86400)::integer, 0) and v_partition.day < v_today then
       begin

@@ -23,7 +23,7 @@ comment on column tasks.audit.id is 'Identity';
 comment on column tasks.audit.acted_at is 'When';
 comment on column tasks.audit.actor is 'Who, by the name with which they signed in';
 comment on column tasks.audit.role_name is 'The database role that did it for them';
-comment on column tasks.audit.action is 'What: enqueue, retry, cancel, reset, edit, clean, pause, …';
+comment on column tasks.audit.action is 'What: enqueue, retry, cancel, reset, edit, clean, pause, ...';
 comment on column tasks.audit.table_name is 'The task table, quoted where needed; NULL: none';
 comment on column tasks.audit.target is 'Id of the task, or key of the schedule; NULL: many, or none';
 comment on column tasks.audit.affected is 'How many tasks, schedules or settings';

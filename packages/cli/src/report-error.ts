@@ -33,7 +33,7 @@ function described(error: unknown): Described {
   const code = typeof raised === 'string' ? raised : null
   if (error instanceof CliError)
     return { message: error.message, hint: error.hint, exitCode: error.exitCode, code: 'CLI' }
-  const message = messageOf(error)
+  const message = withoutStatement(messageOf(error))
   const advice = adviceOf(placeIn(where), hint, detail)
   if (error instanceof PgTasksError) return { message, hint: advice, exitCode: EXIT_CODES.FAILED.code, code }
   // Of another relation or function, a condition of the user's is mostly the reason.
@@ -76,6 +76,11 @@ function isUnreachable(error: unknown, code: string | null): boolean {
   // Of what is transient, an answer of the server's about a lock or a deadlock is none about the connection.
   if (code !== null && /^(40|55|57014|25)/.test(code)) return false
   return isTransient(error)
+}
+
+/** Where a condition of the user's doesn't end, PostgreSQL quotes all that stands behind it in our statement, over several lines. */
+function withoutStatement(message: string): string {
+  return message.replace(/( at or near "[^\n"]*?)\)*\n.*"$/s, '$1…"')
 }
 
 function messageOf(error: unknown): string {

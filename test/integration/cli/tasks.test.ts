@@ -50,6 +50,18 @@ describe('task types', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Did you mean mail?') })
   })
 
+  it('are told from tables that nobody has registered', async () => {
+    await database.pool.query(
+      'create table tasks.letter (like tasks.template including defaults including identity including indexes)',
+    )
+    const { code, stderr } = await cli('list', 'letter')
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'error: letter is not a registered task type.\nIts table is there: pg-tasks register letter\n',
+    })
+    await database.pool.query('drop table tasks.letter')
+  })
+
   it('are paused and resumed', async () => {
     await json('pause', 'mail', '--reason', 'lunch')
     expect(await json('types')).toMatchObject({ types: [{ pausedReason: 'lunch' }] })
@@ -143,6 +155,18 @@ describe('list and show', () => {
     expect(stdout).toBe('No tasks.\n')
   })
 
+  it('list gives the first line of an error, show the whole', async () => {
+    const { id } = await json('enqueue', 'mail', 'address=broken')
+    await database.pool.query(`update tasks.mail set last_error = $2 where id = $1`, [
+      id,
+      'Error: no paper\n    at print (/srv/mail.ts:4:11)',
+    ])
+    const { stdout } = await cli('list', 'mail', '--where', `address = 'broken'`)
+    expect(stdout).toMatch(/ERROR\n.* Error: no paper\n$/)
+    expect((await cli('show', 'mail', id)).stdout).toContain('at print (/srv/mail.ts:4:11)')
+    expect((await json('list', 'mail', '--where', `address = 'broken'`)).tasks[0].last_error).toContain('at print')
+  })
+
   it('show one with what is kept of it', async () => {
     const { id } = await json('enqueue', 'mail', 'address=shown')
     expect(await json('show', 'mail', id)).toMatchObject({
@@ -160,6 +184,9 @@ describe('list and show', () => {
     const { stderr } = await cli('list', 'mail', '--where', 'address == 1')
     expect(stderr).toContain('operator does not exist')
     expect(stderr).not.toContain('migrate')
+    // The statement around the condition is none of the caller's.
+    const unended = await cli('list', 'mail', '--where', `address = 'x`)
+    expect(unended.stderr).toMatch(/^error: unterminated quoted string at or near "'x…"\n$/)
   })
 })
 

@@ -67,7 +67,12 @@ function tasksTable(tasks: readonly ListedTask[], { limit, after }: ListOptions,
       value: ({ row }: ListedTask) => formatValue(row[column]),
       flexible: true,
     })),
-    { name: 'ERROR', value: ({ row }) => formatValue(row.last_error), flexible: true, paint: paint.red },
+    {
+      name: 'ERROR',
+      value: ({ row }) => formatValue(row.last_error).split('\n', 1)[0] ?? '',
+      flexible: true,
+      paint: paint.red,
+    },
   ])
   const last = tasks.at(-1)?.row.id
   return tasks.length < limit ? text : `${text}${paint.dim(`More with --after ${String(last)}`)}\n`

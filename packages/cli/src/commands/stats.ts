@@ -92,7 +92,7 @@ function statsTable(
   if (types.length === 0) return 'No task type is registered: pg-tasks register <table>.\n'
   return output.table(types, [
     { name: 'TYPE', value: (type) => `${typeLabel(type)}${type.paused ? ' (paused)' : ''}`, paint: paint.bold },
-    { name: 'WORKERS', value: (type) => String(type.workers), align: 'right' },
+    { name: 'AT WORK', value: (type) => String(type.workers), align: 'right' },
     ...STATES.map((state) => ({
       name: state.toUpperCase(),
       value: (type: TypeStats) => formatNumber(type[state]),

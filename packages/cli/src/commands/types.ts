@@ -39,7 +39,7 @@ function typesTable(types: readonly RegisteredType[], output: Output): string {
       align: 'right',
     },
     { name: 'RUN LIMIT', value: (type) => duration(type.runLimitMs, 'none'), align: 'right' },
-    { name: 'WORKERS', value: (type) => String(type.workers), align: 'right' },
+    { name: 'AT WORK', value: (type) => String(type.workers), align: 'right' },
     {
       name: 'LIMITS',
       value: limitsOf,

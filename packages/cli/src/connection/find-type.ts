@@ -1,4 +1,4 @@
-import { describeType, listTypes, type Queryable, type TypeDescription } from '@pg-tasks/sql'
+import { describeType, hasTable, listTypes, type Queryable, type TypeDescription } from '@pg-tasks/sql'
 import { didYouMean } from '../arguments/did-you-mean.js'
 import { parseTypeName } from '../arguments/parse-type-name.js'
 import { CliError } from '../cli-error.js'
@@ -18,6 +18,11 @@ export async function findType(connection: Queryable, written: string): Promise<
   if (only !== undefined && others.length === 0) {
     const found = await describeType(connection, only.schema, only.table)
     if (found !== undefined) return found
+  }
+  if (named.length === 0 && (await hasTable(connection, schema ?? 'tasks', table))) {
+    throw new CliError(`${written} is not a registered task type.`, {
+      hint: `Its table is there: pg-tasks register ${written}`,
+    })
   }
   const names = types.map((type) => `${type.schema}.${type.table}`)
   const meant =

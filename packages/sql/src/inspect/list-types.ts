@@ -23,7 +23,7 @@ export interface RegisteredType {
   readonly keyColumns: string[] | null
   readonly onFailure: string | null
   readonly historyMs: number | null
-  /** Workers whose lease of the type runs. */
+  /** Workers that hold tasks of the type now, by their lease; one that waits for tasks has none and isn't counted. */
   readonly workers: number
 }
 

@@ -7,7 +7,7 @@ export interface TypeStats extends Readonly<Record<TaskState, number>> {
   readonly table: string
   readonly total: number
   readonly paused: boolean
-  /** Workers whose lease of the type runs. */
+  /** Workers that hold tasks of the type now, by their lease; one that waits for tasks has none and isn't counted. */
   readonly workers: number
 }
 

@@ -165,7 +165,16 @@ begin
         delete from tasks.marks m using gone g where m.table_id = v_table and m.task_id = g.task_id and m.step = g.step;
         get diagnostics v_some = row_count;
       elsif pg_catalog.has_table_privilege(v_table, 'select') then
-        v_some := tasks.forget_stray_marks(v_table, least(v_left, 200));
+        begin
+          v_some := tasks.forget_stray_marks(v_table, least(v_left, 200));
+        exception
+          when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available then
+            raise;
+          when others then
+            -- It is unregistered and no task table any more, or in a schema that the caller may not use.
+            v_some := 0;
+            raise warning 'marks of % could not be looked through: %', tasks.quoted(v_table), sqlerrm;
+        end;
       else
         v_some := 0;
       end if;

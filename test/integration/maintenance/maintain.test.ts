@@ -326,6 +326,20 @@ it('deletes marks whose task went by a way that no trigger sees, and no others',
   expect(calls).toBeGreaterThan(1)
 })
 
+it('goes on past marks of a table that is no task table any more', async () => {
+  await createTaskType(pool, 'repurposed')
+  await createTaskType(pool, 'after', { settings: `storage_time => '1 hour'` })
+  await pool.query(
+    `insert into tasks.marks (table_id, task_id, step, created_at, attempt) values ('tasks.repurposed'::regclass, 1, 's', now(), 1);
+     insert into tasks.leases values (gen_random_uuid(), 'tasks.after'::regclass, now() - interval '1 day');
+     select tasks.unregister('tasks', 'repurposed');
+     alter table tasks.repurposed drop column created_at`,
+  )
+  expect(await rowsOf(pool, 'select what from tasks.maintain()')).toEqual([{ what: 'tasks.leases' }])
+  await pool.query(`drop table tasks.repurposed; select tasks.unregister('tasks', 'after')`)
+  expect(await rowsOf(pool, 'select what from tasks.maintain()')).toEqual([{ what: 'tasks.marks' }])
+})
+
 it('deletes no marks of tasks that the caller may not see', async () => {
   await createTaskType(pool, 'unseen')
   await pool.query('insert into tasks.unseen (payload) values (null)')

@@ -80,6 +80,29 @@ describe('diagnose', () => {
     await remedied('table_shape', await findings('table_shape'))
   })
 
+  it('finds a limit and a rule of unique tasks whose column is gone', async () => {
+    await createTaskType(database.pool, 'per_customer', { columns: 'customer_id bigint, order_id bigint' })
+    await database.pool.query(
+      `select tasks.limit_keys('tasks', 'per_customer', array['customer_id']),
+         tasks.unique_while('tasks', 'per_customer', array['customer_id', 'order_id'])`,
+    )
+    await database.pool.query('alter table tasks.per_customer rename column customer_id to client_id')
+    expect(await findings('rules')).toEqual([])
+    await database.pool.query('alter table tasks.per_customer drop column client_id')
+    const [keys, unique] = await findings('rules')
+    expect(keys).toMatchObject({
+      severity: 'critical',
+      subject: 'tasks.per_customer',
+      problem: expect.stringMatching(/limit_keys.* by customer_id.*no task of it is acquired/),
+    })
+    expect(unique).toMatchObject({
+      severity: 'warning',
+      problem: expect.stringMatching(/customer_id, order_id.*no longer unique/),
+    })
+    await database.pool.query(keys?.remedy ?? 'nothing')
+    await remedied('rules', [unique as Finding])
+  })
+
   it('names the transaction that keeps dead rows from being removed', async () => {
     await createTaskType(database.pool, 'busy')
     const holder = await database.client()

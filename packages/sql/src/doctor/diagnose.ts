@@ -12,6 +12,7 @@ import { migrationsFindings } from './checks/migrations.js'
 import { notificationQueueCheck } from './checks/notification-queue.js'
 import { overdueCheck } from './checks/overdue.js'
 import { pausedCheck } from './checks/paused.js'
+import { rulesCheck } from './checks/rules.js'
 import { schedulesCheck } from './checks/schedules.js'
 import { tableShapeCheck } from './checks/table-shape.js'
 import { typesCheck } from './checks/types.js'
@@ -34,6 +35,7 @@ const CHECKS: readonly Check[] = [
   overdueCheck,
   failedTasksCheck,
   pausedCheck,
+  rulesCheck,
   schedulesCheck,
 ]
 

@@ -1,4 +1,4 @@
-import { finishMany, heartbeat, release, type TypeDescription } from '@pg-tasks/sql'
+import { finishMany, heartbeat, release, type TypeDescription, type UnfinishedRun } from '@pg-tasks/sql'
 import { backoffDelay } from '../backoff/backoff.js'
 import { TaskNotFoundError, TaskNotRunningError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
@@ -11,11 +11,12 @@ import type { ActiveRun } from './active-run.js'
 import { failureKind } from './failure-kind.js'
 import type { Outcome, SingleOutcome } from './outcome.js'
 import { OutcomeReport } from './outcome-report.js'
+import { takeBatch } from './take-batch.js'
 import { type TypeContext, typeReference } from './type-context.js'
 import { writeOutcome } from './write-outcome.js'
 
-/** Most runs in one statement. */
-const MOST_AT_ONCE = 1_000
+/** Most runs that are finished with the next acquire; more of them are finished meanwhile, on another connection. */
+const MOST_LENT = 10
 
 /**
  * How long runs that their handler settled are gathered before the database is asked about them, in milliseconds: nothing waits
@@ -27,6 +28,16 @@ const RETRY_WAIT = { baseMs: 50, maxMs: 5_000 }
 /** For errors that somebody has to mend: revoked rights, a trigger that refuses. */
 const MENDING_WAIT = { baseMs: 500, maxMs: 10_000 }
 
+/** Runs that are about to be finished, for whoever acquires: it finishes them in the same transaction. */
+export interface LentRuns {
+  /** Takes them, if they are few. */
+  lend(): ActiveRun[]
+  /** They are finished, but for these. */
+  repay(runs: readonly ActiveRun[], unfinished: readonly UnfinishedRun[]): void
+  /** They could not be finished, or nobody knows: they go the usual way. */
+  takeBack(runs: readonly ActiveRun[]): void
+}
+
 interface Look {
   readonly run: ActiveRun
   readonly otherwise: SingleOutcome | undefined
@@ -37,7 +48,7 @@ interface Look {
  * can't be written yet is tried again until it is written or the task is no longer this run's; until then the run is held,
  * because the worker's lease covers it. No outcome waits for another one's row.
  */
-export class Settler {
+export class Settler implements LentRuns {
   readonly #context: TypeContext
   readonly #type: () => TypeDescription
   readonly #onSettled: (run: ActiveRun) => void
@@ -79,6 +90,24 @@ export class Settler {
       case 'release':
         void this.#settleAlone(run, outcome)
     }
+  }
+
+  lend(): ActiveRun[] {
+    const { length } = this.#finishing
+    // What could not be written before shall be in nobody's way.
+    if (length === 0 || length > MOST_LENT || this.#failures > 0) return []
+    if (this.#finishing.some((run) => run.failures > 0)) return []
+    return takeBatch(this.#finishing, (run) => run.id)
+  }
+
+  repay(runs: readonly ActiveRun[], unfinished: readonly UnfinishedRun[]): void {
+    this.#sortOut(runs, unfinished)
+  }
+
+  takeBack(runs: readonly ActiveRun[]): void {
+    for (const run of runs) run.failures += 1
+    this.#finishing.unshift(...runs)
+    this.#flush()
   }
 
   /** Gives runs back that were not started, in one statement. */
@@ -134,7 +163,7 @@ export class Settler {
       const left = await finishMany(this.#context.settling, this.#type(), runs)
       this.#report.recovered('finish', 'Tasks are finished again')
       this.#failures = 0
-      this.#sortOut(runs, new Map(left.map((one) => [one.id, one.outcome])))
+      this.#sortOut(runs, left)
     } catch (error) {
       const kind = failureKind(error)
       const [first] = runs
@@ -156,7 +185,8 @@ export class Settler {
     }
   }
 
-  #sortOut(runs: readonly ActiveRun[], outcomes: ReadonlyMap<string, string>): void {
+  #sortOut(runs: readonly ActiveRun[], unfinished: readonly UnfinishedRun[]): void {
+    const outcomes = new Map(unfinished.map(({ id, outcome }) => [id, outcome]))
     for (const run of runs) {
       const outcome = outcomes.get(run.id)
       if (outcome === 'locked') {
@@ -266,19 +296,4 @@ export class Settler {
     this.#onSettled(run)
     if (this.#unsettled === 0) this.#onDrained()
   }
-}
-
-/**
- * Takes the first entries off a queue, no two of one task. Two runs of a task may wait here at once, if the first gave it back
- * before it ended; the database answers by id, and one's answer must not pass for the other's.
- */
-function takeBatch<Entry>(queue: Entry[], idOf: (entry: Entry) => string): Entry[] {
-  const batch = new Map<string, Entry>()
-  const left: Entry[] = []
-  for (const entry of queue) {
-    if (batch.size < MOST_AT_ONCE && !batch.has(idOf(entry))) batch.set(idOf(entry), entry)
-    else left.push(entry)
-  }
-  queue.splice(0, queue.length, ...left)
-  return [...batch.values()]
 }

@@ -13,7 +13,7 @@ import { Lingering } from './lingering.js'
 import { type HandlerEnd, isOwnDoing, outcomeOf } from './outcome.js'
 import { Prefetch } from './prefetch.js'
 import { RunQueue } from './run-queue.js'
-import { Settler } from './settler.js'
+import { type LentRuns, Settler } from './settler.js'
 import { Steps } from './steps.js'
 import { type TypeContext, taskReference } from './type-context.js'
 
@@ -87,6 +87,11 @@ export class Slots {
   /** Whether nothing of the type is held: only then may a suspect be taken. */
   get empty(): boolean {
     return this.#running === 0 && this.queued === 0
+  }
+
+  /** What is about to be finished. */
+  get finishing(): LentRuns {
+    return this.#settler
   }
 
   get holdsAny(): boolean {

@@ -1,4 +1,4 @@
-import { acquire, type TypeDescription } from '@pg-tasks/sql'
+import type { TypeDescription } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
 import { ConnectionLostError, isClosing } from '../errors/connection-errors.js'
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
@@ -9,6 +9,7 @@ import type { Claimed } from '../task/claimed.js'
 import { type Task, withTextId } from '../task/task.js'
 import { sleep } from '../timers/sleep.js'
 import { AcquireLog } from './acquire-log.js'
+import { acquireRows } from './acquire-rows.js'
 import { BatchRunner, singly } from './batch-runner.js'
 import { checkColumns } from './check-columns.js'
 import { hasMoved } from './failure-kind.js'
@@ -232,9 +233,9 @@ export class TypeRunner {
   async #acquire(type: TypeDescription, maxNum: number): Promise<number> {
     let rows: Claimed[]
     try {
-      const { workerId, control } = this.#context
+      const { workerId } = this.#context
       rows = await traceAcquire({ workerId, ...typeReference(type), maxNum, slept: this.#pace.slept }, () =>
-        acquire<Claimed>(control, type, { maxNum, workerId, slotsEmpty: this.#slots.empty }),
+        acquireRows(this.#context, type, this.#slots, maxNum),
       )
     } catch (error) {
       if (error instanceof ConnectionLostError && error.mayHaveRun) this.#heart.searchStrays()

@@ -41,7 +41,7 @@ export async function typeOverviews(
        ${ms('y.timeout')} as "timeoutMs", y.max_retries as "maxRetries", ${ms('y.storage_time')} as "storageMs", y.notify,
        ${ms('y.backoff_base')} as "backoffBaseMs", ${ms('y.backoff_max')} as "backoffMaxMs", ${ms('y.run_limit')} as "runLimitMs",
        ${ms('y.history_time')} as "historyMs", y.paused_at::text as "pausedAt", y.paused_reason as "pausedReason", y.concurrency,
-       y.rate_count as "rateCount", ${ms('y.rate_interval')} as "ratePerMs", y.key_columns as "keyColumns",
+       y.rate_count as "rateCount", ${ms('y.rate_interval')} as "ratePerMs", coalesce(tasks.columns_of_key(y), y.key_columns) as "keyColumns",
        y.key_concurrency as "keyConcurrency", tasks.quoted(y.on_failure) as "onFailure",
        has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') as "mayRead",
        has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'update') as "mayWrite"

@@ -35,7 +35,8 @@ export async function listTypes(connection: Queryable): Promise<RegisteredType[]
        y.max_retries as "maxRetries", ${milliseconds('y.storage_time')} as "storageMs", y.notify,
        ${milliseconds('y.backoff_base')} as "backoffBaseMs", ${milliseconds('y.backoff_max')} as "backoffMaxMs",
        ${milliseconds('y.run_limit')} as "runLimitMs", y.paused_at as "pausedAt", y.paused_reason as "pausedReason", y.concurrency,
-       y.rate_count as "rateCount", ${milliseconds('y.rate_interval')} as "rateIntervalMs", y.key_columns as "keyColumns",
+       y.rate_count as "rateCount", ${milliseconds('y.rate_interval')} as "rateIntervalMs",
+       coalesce(tasks.columns_of_key(y), y.key_columns) as "keyColumns",
        tasks.quoted(y.on_failure) as "onFailure", ${milliseconds('y.history_time')} as "historyMs",
        (select count(*)::integer from tasks.leases l where l.table_id = y.table_id and l.leased_until > tasks.clock()) as workers
      from tasks.types y

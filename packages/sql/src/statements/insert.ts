@@ -52,13 +52,17 @@ export class Insert {
       ) select string_agg(i.id::text, ',') as ids from inserted i`
   }
 
-  /** Any rows: what each column makes of a JSON value is PostgreSQL's business. */
+  /**
+   * Any rows: what each column makes of a JSON value is PostgreSQL's business. It fills in a row of NULLs instead of none: into none,
+   * it would write NULL where a row says nothing, and a domain that refuses NULL would refuse a column that has a default.
+   */
   json(rows: readonly Row[]): void {
     const parameter = this.#parameter(rowsAsJson(rows))
     const sources = this.#columns.map((name) => `r.${name}`)
     const planned = this.#planned()
     this.text = `insert into ${this.#table} (${this.#columns.join(', ')}${planned.column})
-      select ${sources.join(', ')}${planned.source} from json_populate_recordset(null::${this.#table}, ${parameter}::json) r
+      select ${sources.join(', ')}${planned.source}
+      from json_populate_recordset((select row(n.*)::${this.#table} from (select (null::${this.#table}).*) n), ${parameter}::json) r
       returning id::text as id`
   }
 

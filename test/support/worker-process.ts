@@ -32,8 +32,8 @@ export interface WorkerProcess {
   line(pattern: RegExp | string, options?: WaitOptions): Promise<string>
   /** Waits for the next message it sends with `process.send`, in order. */
   message<T = unknown>(options?: WaitOptions): Promise<T>
-  /** Sends it a message (`process.on('message', …)`). */
-  send(message: unknown): void
+  /** Sends it a message (`process.on('message', …)`); false if nobody is there: a process that ends closes its channel first. */
+  send(message: unknown): boolean
   /** Sends it a signal and waits until it has ended. */
   kill(signal?: NodeJS.Signals, options?: WaitOptions): Promise<ExitStatus>
   /** Sends it a signal and doesn't wait: SIGSTOP, SIGCONT, SIGTERM. */
@@ -114,8 +114,10 @@ class OwnProcess implements WorkerProcess {
     )
   }
 
-  send(message: unknown): void {
-    this.#child.send(message as string)
+  send(message: unknown): boolean {
+    if (!this.#child.connected) return false
+    this.#child.send(message as string, () => {})
+    return true
   }
 
   kill(signal: NodeJS.Signals = 'SIGKILL', options: WaitOptions = {}): Promise<ExitStatus> {

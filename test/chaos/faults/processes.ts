@@ -25,7 +25,7 @@ export async function injectIntoProcess(field: Field, fault: ProcessFault): Prom
       await slot.freeze(last(field, fault.forMs))
       return 'done'
     case 'block_event_loop':
-      slot.block(fault.forMs)
+      if (!slot.block(fault.forMs)) return 'skipped'
       await last(field, fault.forMs)
       return 'done'
   }

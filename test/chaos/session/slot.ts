@@ -69,8 +69,9 @@ export class Slot {
     this.#frozen = false
   }
 
-  block(ms: number): void {
-    this.#process?.send({ blockMs: ms })
+  /** Whether it could be told to. */
+  block(ms: number): boolean {
+    return this.#process?.send({ blockMs: ms }) === true
   }
 
   /** Asks it to stop and starts no other. */

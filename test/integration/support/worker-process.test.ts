@@ -23,10 +23,11 @@ it('reads lines in order, exchanges messages, and kills', async () => {
   )
   expect(await worker.line(/^hello/)).toBe('hello you blue')
   await worker.line('ready')
-  worker.send({ a: 1 })
+  expect(worker.send({ a: 1 })).toBe(true)
   expect(await worker.message()).toEqual({ echo: { a: 1 } })
   expect(await worker.kill('SIGTERM')).toEqual({ code: null, signal: 'SIGTERM' })
   expect(worker.output).toContain('second line')
+  expect(worker.send('too late')).toBe(false)
 })
 
 it('says what the process wrote when a line does not come', async () => {

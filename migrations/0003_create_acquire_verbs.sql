@@ -8,7 +8,10 @@
 -- The verbs pin planner settings and no search_path: a plan made while the table was tiny must not scan it once it is
 -- large, and a user's triggers, which run inside, keep their path.
 -- A row that a user's trigger refuses is never in the way of the others: a batch that fails is halved until the row is alone.
--- Lock order: the worker's lease (key share), then task rows in index order, skip locked.
+-- Lock order of acquire: the worker's lease while it lives (key share), task rows in index order, skip locked, then the lease
+-- where it had ended. Of rescue: dead leases by worker, then task rows, all of them skip locked: who waits for a lease (acquire,
+-- heartbeat, close_lease) waits for no rescue that waits for a lease or a task. It does wait until the transaction of the rescue
+-- ends: a worker whose lease was over stands still meanwhile.
 
 begin isolation level read committed;
 select tasks.start_migration(3, 'create_acquire_verbs');

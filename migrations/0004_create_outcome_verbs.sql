@@ -3,7 +3,8 @@
 -- Flow: as in 0003. Conditions on the state go through tasks.is_running, so that no by-id statement is planned on a partial
 -- index.
 -- Fencing: with a token, the row must be running with it; without one, finish and retry still require that it is running.
--- Lock order: one task row; finish_many locks its rows in id order and skips locked ones.
+-- Lock order: one task row, waited for (finish, retry, release, cancel, reset), then the marks that reset forgets. finish_many
+-- locks its rows in id order and skips locked ones; at first it tries all at once, and waits for none longer than 10 ms.
 
 begin isolation level read committed;
 select tasks.start_migration(4, 'create_outcome_verbs');

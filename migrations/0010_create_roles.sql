@@ -6,7 +6,7 @@
 -- Every function but a few runs with the caller's own rights, so EXECUTE on those allows nothing, to PUBLIC neither; and
 -- without USAGE on the schema, which PUBLIC doesn't have, nothing can be called. What runs with its owner's rights is taken
 -- from PUBLIC. EXECUTE is granted all the same, for databases where PUBLIC has lost it.
--- Locks: none on task tables.
+-- Locks: the registration lock (0007); none on task tables.
 
 begin isolation level read committed;
 select tasks.start_migration(10, 'create_roles');

@@ -8,7 +8,8 @@
 -- A cron schedule that was written here is "unplanned" until a worker has computed its first occurrence, from the instant at
 -- which it was written. A schedule that is paused and has a last_error was set aside by a scheduler.
 -- Who may insert into the task table may see to its schedules (row security; the owner sees all).
--- Lock order: the schedule's row, then ledger rows, then the new task rows.
+-- Lock order: the key (advisory, class 1886415984; only tasks.schedule), the schedule's row, then ledger rows, then the new task
+-- rows.
 
 begin isolation level read committed;
 select tasks.start_migration(11, 'create_schedules');

@@ -4,7 +4,8 @@
 -- advisory lock for the length of the acquire's transaction: counting and claiming are one step, so no two acquires share a
 -- free place. An older snapshot would count what is no longer so: REPEATABLE READ is refused. Ended tasks free places: a
 -- statement trigger, there only while the type has a limit, announces it to sleepers. Settings hold from the next acquire on.
--- Lock order: the type's limit lock (advisory, class 1886415985), then what acquire locks.
+-- Lock order: the type's limit lock (advisory, class 1886415985), then what acquire locks. Who changes a limit takes the
+-- registration lock (0007) before it, and the table after it.
 
 begin isolation level read committed;
 select tasks.start_migration(16, 'create_limits');

@@ -8,7 +8,7 @@
 -- Why none is left behind: a task is held for a reason that the acquire saw committed; the reason's going is written down in
 -- a later commit; and acquires take turns, so one that reads that row sees the held task too. Ends only insert: they wait for
 -- nobody, in any isolation level.
--- Lock order: the type's limit lock, freed_keys (acquires only), then held and picked rows, skip locked.
+-- Lock order: the type's limit lock, freed_keys (acquires, and who changes the keys), then held and picked rows, skip locked.
 
 begin isolation level read committed;
 select tasks.start_migration(17, 'create_keys');

@@ -133,3 +133,16 @@ it('names a column that is not there', async () => {
     await expect(enqueueMany(queryable, type, [{ colour: 'red' }])).rejects.toMatchObject({ code: '42703' })
   }
 })
+
+it('leaves out a column of a domain that refuses NULL by every route', async () => {
+  await database.pool.query('create domain counted as integer not null')
+  const columns = 'label text, tags text[], n counted default 7, twice counted generated always as (2) stored'
+  await createTaskType(database.pool, 'counting', { columns })
+  const counting = { schema: 'tasks', table: 'counting', functionName: 'tasks_counting' }
+  const queryable = toQueryable(await database.client())
+  const a = { label: 'a' }
+  for (const rows of [[a], [a], [a, a], [{ ...a, tags: ['b'] }], [{}]]) await enqueueMany(queryable, counting, rows)
+  const { rows } = await database.pool.query('select n, twice, count(*)::int from tasks.counting group by 1, 2')
+  expect(rows).toEqual([{ n: 7, twice: 2, count: 6 }])
+  await expect(enqueueMany(queryable, counting, [{ tags: ['b'], n: null }])).rejects.toMatchObject({ code: '23502' })
+})

@@ -158,9 +158,8 @@ begin
     perform tasks.refuse('TQ003', 'enqueue: p_rows must be a JSON array of objects');
   elsif p_on_conflict not in ('ignore', 'replace', 'postpone', 'advance') then
     perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict must be ignore, replace, postpone or advance, not %L', p_on_conflict));
-  elsif p_delay < interval '0' then
-    perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_delay must not be negative, not %s', p_delay));
   end if;
+  perform tasks.check_interval('enqueue: p_delay', p_delay);
   v_rule := tasks.unique_rule(p_table);
   if p_on_conflict is not null and v_rule.table_id is null then
     perform tasks.refuse('TQ003', pg_catalog.format('enqueue: p_on_conflict needs unique tasks, and those of %s are not', v_table), 'Call tasks.unique_while(schema, table, columns).');

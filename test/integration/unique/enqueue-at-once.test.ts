@@ -105,6 +105,7 @@ it.each([
   ["enqueue(null, '[]')", /p_table/],
   ["enqueue('tasks.mail', '[]', 'sometimes')", /p_on_conflict/],
   ["enqueue('tasks.mail', '[]', 'ignore', '-1 s')", /p_delay/],
+  ["enqueue('tasks.mail', '[]', null, '1001 years')", /p_delay/],
   ["enqueue('tasks.plain', '[]', 'ignore')", /p_on_conflict.*plain/],
   ["unique_while('tasks', 'mail', '{}')", /columns/],
   ["unique_while('tasks', 'mail', '{nothing}')", /columns.*nothing/],

@@ -80,7 +80,7 @@ as $$
     pg_catalog.concat_ws(' ',
       extract(epoch from p_began),
       case when p_sweep
-        then (extract(epoch from p_began) + 20 * extract(epoch from pg_catalog.clock_timestamp() - p_began))::text
+        then (extract(epoch from p_began) + 20 * extract(epoch from pg_catalog.clock_timestamp() - p_began))::pg_catalog.text
         else p_next_sweep end,
       (select pg_catalog.string_agg(
           case when p_at[n] > p_floor
@@ -88,7 +88,7 @@ as $$
             else extract(epoch from p_at[n]) || ' ' || p_id[n] end,
           ' ' order by n)
         from pg_catalog.generate_series(1, 4) as n),
-      p_sweep::text),
+      p_sweep::pg_catalog.text),
     false)
 $$;
 comment on function tasks.write_cursor(regclass, timestamptz, boolean, text, timestamptz, timestamptz[], bigint[]) is

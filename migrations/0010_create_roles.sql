@@ -94,7 +94,7 @@ begin
         when $2 = 'worker' then true
         when p.prosecdef then $2 in ('operator', 'producer') and p.proname in ('take_empty_group', 'close_group', 'registered_table')
         when $2 = 'operator' then true
-        else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval', 'create_group', 'check_schedule_columns', 'end_group') end);
+        else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval', 'create_group', 'check_schedule_columns', 'end_group', 'check_deferred') end);
 
   foreach v_grant in array v_grants loop
     execute pg_catalog.format('grant %s to %s', v_grant, v_role);

@@ -62,6 +62,18 @@ describe('task types', () => {
     await database.pool.query('drop table tasks.letter')
   })
 
+  it('are listed with the names that the columns of their key bear now', async () => {
+    await database.pool.query(`create table tasks.parcel (
+      like tasks.template including defaults including identity including indexes, customer_id bigint)`)
+    await json('register', 'parcel')
+    await database.pool.query(`select tasks.limit_keys('tasks', 'parcel', array['customer_id'])`)
+    await database.pool.query('alter table tasks.parcel rename column customer_id to client_id')
+    expect((await json('types')).types).toContainEqual(
+      expect.objectContaining({ table: 'parcel', keyColumns: ['client_id'] }),
+    )
+    await json('unregister', 'parcel')
+  })
+
   it('are paused and resumed', async () => {
     await json('pause', 'mail', '--reason', 'lunch')
     expect(await json('types')).toMatchObject({ types: [{ pausedReason: 'lunch' }] })

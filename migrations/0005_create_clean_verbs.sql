@@ -37,7 +37,7 @@ create function tasks.check_references(p_table regclass) returns void
 language plpgsql volatile
 as $$
 declare
-  v_constraint text;
+  v_constraint pg_catalog.text;
 begin
   for v_constraint in
     select distinct pg_catalog.format('%I.%I', n.nspname, k.conname)

@@ -44,7 +44,7 @@ create function tasks.check_deferred(p_table regclass) returns void
 language plpgsql volatile
 as $$
 declare
-  v_constraint text;
+  v_constraint pg_catalog.text;
 begin
   for v_constraint in
     select pg_catalog.format('%I.%I', n.nspname, k.conname)

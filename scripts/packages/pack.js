@@ -20,7 +20,7 @@ export async function withTarballs(work) {
 }
 
 /** The build that is there, as it would be published. pnpm packs, because only pnpm writes versions for `workspace:^`. */
-async function pack(folder, destination) {
+export async function pack(folder, destination) {
   const words = ['-y', 'pnpm@12.21.0', 'pack', '--json', '--pack-destination', destination]
   const { stdout } = await run('npx', words, { cwd: folder, maxBuffer: 2 ** 26 })
   return JSON.parse(stdout.slice(stdout.indexOf('{'))).filename

@@ -34,6 +34,20 @@ describe('the packages, installed from their tarballs', () => {
     expect(run).toEqual({ code: 0, output: 'Hello Ann, attempt 1\n' })
   }
 
+  it('are packed for another project, with versions in place of what only the workspace knows', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const folder = join(consumer.folder, 'tarballs')
+    const { code, output } = await runIn(ROOT, process.execPath, ['scripts/pack-packages.js', folder])
+    const tarballs = output.trim().split('\n')
+    expect({ code, count: tarballs.length }).toEqual({ code: 0, count: consumer.packages.length })
+    for (const tarball of tarballs) {
+      const manifest = await runIn(folder, 'tar', ['-xzOf', tarball, 'package/package.json'])
+      expect(manifest.output).toContain('"version"')
+      expect(manifest.output).not.toContain('workspace:')
+    }
+  })
+
   it.each(Object.entries(RESOLUTIONS))(
     'compile in a strict TypeScript project with %s resolution, and run a task',
     { timeout: TIMEOUT_MS },

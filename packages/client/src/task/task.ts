@@ -39,7 +39,10 @@ import { traceEnqueue } from './trace-enqueue.js'
 
 /** When a new task is due, and what it does where it meets its like. */
 export interface EnqueueTaskOptions extends EnqueueOptions {
-  /** For types with unique tasks (`uniqueWhile`); without it a task that meets its like raises the driver's 23505. */
+  /**
+   * What a task does that meets its like, where a type's tasks are unique (`uniqueWhile`): `ignore`, `replace`, `postpone` or
+   * `advance`; without it the driver's 23505 is raised.
+   */
   readonly onConflict?: OnConflict | undefined
 }
 

@@ -116,7 +116,6 @@ export { finishMany, type Run, type UnfinishedOutcome, type UnfinishedRun } from
 export { createGroup, keepHistory, type NewGroup, useGroups } from './statements/groups.js'
 export { type GoneReason, type HeartbeatResult, heartbeat } from './statements/heartbeat.js'
 export { limitIdleTransaction } from './statements/limit-idle-transaction.js'
-export { limitLockWait } from './statements/limit-lock-wait.js'
 export {
   type KeyLimit,
   limitConcurrency,
@@ -128,6 +127,7 @@ export {
 } from './statements/limits.js'
 export { type Maintained, maintain } from './statements/maintain.js'
 export { type NextDue, nextDue } from './statements/next-due.js'
+export { prepareCommand } from './statements/prepare-command.js'
 export { prepareSession } from './statements/prepare-session.js'
 export { refreshType } from './statements/refresh-type.js'
 export { type RegisterOptions, register } from './statements/register.js'

@@ -1,4 +1,4 @@
-import { limitLockWait } from '@pg-tasks/sql'
+import { prepareCommand } from '@pg-tasks/sql'
 import { Client } from 'pg'
 import { type ChosenDatabase, chooseDatabase, type DatabaseOptions } from './choose-database.js'
 
@@ -26,7 +26,7 @@ export async function withClient<Value>(
   const client = newClient(database.url)
   await client.connect()
   try {
-    await limitLockWait(client, LOCK_TIMEOUT_MS)
+    await prepareCommand(client, { lockTimeoutMs: LOCK_TIMEOUT_MS })
     return await work(client, database)
   } finally {
     await client.end().catch(() => {})

@@ -1,0 +1,16 @@
+import type { Queryable } from '../connection.js'
+
+/**
+ * Makes the session of a command independent of what the role or the database set: a statement that waits for a lock gives up
+ * after so many milliseconds; dates and numbers are as the driver reads them, in full.
+ */
+export async function prepareCommand(
+  connection: Queryable,
+  options: { readonly lockTimeoutMs: number },
+): Promise<void> {
+  await connection.query(
+    `select set_config('lock_timeout', $1, false), set_config('datestyle', 'ISO, YMD', false),
+       set_config('intervalstyle', 'postgres', false), set_config('extra_float_digits', '1', false)`,
+    [String(options.lockTimeoutMs)],
+  )
+}

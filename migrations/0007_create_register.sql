@@ -417,6 +417,12 @@ begin
       'CREATE TABLE ... (LIKE tasks.template INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES, your columns) first; names are taken literally, without quotes.');
   end if;
   perform tasks.check_relation(v_table);
+  -- A table of something else, named by mistake: a list of all columns would tell less.
+  if not exists (select from pg_catalog.pg_attribute a
+      where a.attrelid = v_table and not a.attisdropped and a.attname in ('planned_to', 'started_at', 'finished_at', 'execution_count', 'canceled')) then
+    perform tasks.refuse('TQ005', pg_catalog.format('register: %s is no task table: it has none of the columns planned_to, started_at, finished_at, execution_count, canceled', tasks.quoted(v_table)),
+      pg_catalog.format('A task type is a table of its own: CREATE TABLE ... (LIKE tasks.template INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES, your columns). If the rows of this one are to become tasks: tasks.upgrade(%L) adds the columns.', tasks.quoted(v_table)));
+  end if;
 
   for v_try in 1..2 loop
     select y.* into v_old from tasks.types y where y.table_id = v_table;

@@ -165,6 +165,17 @@ describe('a group', () => {
     expect(await scalarOf(session, 'select count(*)::int from tasks.group_ends')).toBe(0)
   })
 
+  it('ends though a table of another type is no task table any more', async () => {
+    await createTaskType(session, 'spoilt')
+    await session.query("select tasks.use_groups('tasks', 'spoilt')")
+    await session.query('alter table tasks.spoilt drop column group_key')
+    await createGroup('unspoilt', 'member', 1)
+    const [a] = await acquire('member')
+    await session.query('select tasks.finish_tasks_member($1)', [a?.id])
+    expect(await group('unspoilt')).toMatchObject({ finished: 1, ended: true, callback: true })
+    await session.query('drop table tasks.spoilt cascade')
+  })
+
   it('goes on after its type was unregistered and registered again', async () => {
     await session.query("select tasks.unregister('tasks', 'member')")
     await session.query("select tasks.register('tasks', 'member')")

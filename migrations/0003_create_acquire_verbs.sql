@@ -345,7 +345,8 @@ begin
       perform tasks.spend_rate(this.v_type, pg_catalog.cardinality(this.v_claimed), this.v_now);
     end if;
     return query
-      select t.* from %1$s t where t.id = any (this.v_claimed) order by t.priority, t.planned_to, t.id;
+      -- Without a token it was kept as it is, by a trigger that returns OLD.
+      select t.* from %1$s t where t.id = any (this.v_claimed) and t.run_token is not null order by t.priority, t.planned_to, t.id;
   end if;
 end
 $body$)
@@ -373,7 +374,6 @@ declare
   v_from   integer;
   v_to     integer;
   v_batch  bigint[];
-  v_some   bigint;
   v_count  bigint := 0;
 begin
   select y.* into this.v_type from tasks.types y
@@ -446,13 +446,13 @@ begin
             last_error = 'lease ended without an outcome (execution ' || t.execution_count || ')',
             run_token = null, run_worker = null, run_until = null
           where t.id = any (this.v_batch);
-          get diagnostics v_some = row_count;
-          v_count := this.v_count + this.v_some;
-          if this.v_some < pg_catalog.cardinality(this.v_batch) then
-            v_kept := this.v_kept || array(
-              select t.id from %1$s t
-              where t.id = any (this.v_batch) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled));
-          end if;
+          v_count := this.v_count + pg_catalog.cardinality(this.v_batch);
+          -- A trigger of the user's keeps some as they are.
+          v_batch := array(
+            select t.id from %1$s t
+            where t.id = any (this.v_batch) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled));
+          v_count := this.v_count - pg_catalog.cardinality(this.v_batch);
+          v_kept := this.v_kept || this.v_batch;
           v_from := this.v_to + 1;
           v_to := pg_catalog.cardinality(this.v_ids);
         exception

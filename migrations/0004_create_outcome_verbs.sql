@@ -35,7 +35,7 @@ begin
       'Roll this back. Either an earlier COMMIT went through, and its work with it, or the handler returned before this: is an await missing?');
   elsif v_state = 'running' or p_verb in ('cancel', 'reset') and p_run_token is null then
     perform tasks.refuse('TQ011', pg_catalog.format('%s: task %s of %s was kept back by a trigger or by row level security', p_verb, p_task_id, p_table),
-      'Look for a BEFORE trigger of the table that returns NULL, and at its policies.');
+      'Look for a BEFORE trigger of the table that returns NULL or OLD, and at its policies.');
   else
     perform tasks.refuse('TQ001', pg_catalog.format('%s: task %s of %s is %s, not running', p_verb, p_task_id, p_table, v_state),
       case when p_run_token is null then 'Only a running task can be finished or retried.' else 'This run was ended by somebody else; roll back.' end);
@@ -75,6 +75,7 @@ declare
   v_storage interval;
   v_limit   double precision;
   v_set     pg_catalog.text;
+  v_done    boolean;
 begin
   select y.timeout, y.storage_time into this.v_timeout, this.v_storage from tasks.types y
   where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
@@ -99,8 +100,10 @@ begin
   if this.v_storage is null or this.v_storage > interval '0' then
     update %1$s t set finished_at = tasks.clock(), comment = coalesce($3, t.comment)
     where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
-      and ($4 is null or t.run_token = $4);
-    if not found then
+      and ($4 is null or t.run_token = $4)
+    returning t.finished_at is not null into this.v_done;
+    -- A trigger that returns OLD lets a row be updated to what it was.
+    if this.v_done is not true then
       perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
     end if;
   end if;
@@ -213,8 +216,8 @@ begin
         end loop;
     end;
   else
-    with done as (update %1$s t set finished_at = tasks.clock() where t.id = any (this.v_ids) returning t.id)
-    select pg_catalog.array_agg(d.id) into this.v_done from done d;
+    with done as (update %1$s t set finished_at = tasks.clock() where t.id = any (this.v_ids) returning t.id, t.finished_at)
+    select pg_catalog.array_agg(d.id) into this.v_done from done d where d.finished_at is not null;
   end if;
   v_done := coalesce(this.v_done, '{}');
   if pg_catalog.cardinality(this.v_done) < pg_catalog.cardinality(this.v_ids) then
@@ -301,7 +304,7 @@ begin
   where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
     and ($4 is null or t.run_token = $4)
   returning tasks.state(t.planned_to, t.started_at, t.finished_at, t.failed_at, t.canceled, this.v_now) into this.v_state;
-  if this.v_state is null then
+  if this.v_state is null or this.v_state = 'running' then
     perform tasks.refuse_outcome(%3$s, 'retry', $1, $4);
   end if;
   return this.v_state;
@@ -321,6 +324,9 @@ set enable_seqscan to off
 set plan_cache_mode to force_generic_plan
 $head$, $body$
 #variable_conflict use_column
+<<this>>
+declare
+  v_done boolean;
 begin
   if $1 is null or $2 is null then
     perform tasks.refuse('TQ003', 'release: task_id and run_token must not be NULL');
@@ -347,8 +353,9 @@ begin
     execution_count = greatest(t.execution_count - 1, 0),
     planned_to = t.planned_to,
     started_at = null, run_token = null, run_worker = null, run_until = null
-  where t.id = $1 and t.run_token = $2 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled);
-  return found;
+  where t.id = $1 and t.run_token = $2 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
+  returning t.started_at is null into this.v_done;
+  return coalesce(this.v_done, false);
 end
 $body$)
 $source$;
@@ -373,6 +380,7 @@ declare
   v_table_id pg_catalog.oid := %3$s::pg_catalog.regclass;
   v_state    pg_catalog.text;
   v_token    pg_catalog.uuid;
+  v_done     boolean;
 begin
   perform from tasks.types y where y.table_id = this.v_table_id::pg_catalog.regclass and y.function_name = %6$s;
   if not found then
@@ -398,14 +406,14 @@ begin
     update %1$s t set
       canceled = true, canceled_at = tasks.clock(), comment = coalesce($3, t.comment),
       run_token = null, run_worker = null, run_until = null
-    where t.id = $1;
+    where t.id = $1 returning t.canceled into this.v_done;
   else
     update %1$s t set
       canceled = true, canceled_at = tasks.clock(), planned_to = $2, comment = coalesce($3, t.comment),
       run_token = null, run_worker = null, run_until = null
-    where t.id = $1;
+    where t.id = $1 returning t.canceled into this.v_done;
   end if;
-  if not found then
+  if this.v_done is not true then
     perform tasks.refuse_outcome(%3$s, 'cancel', $1, null);
   end if;
   if this.v_state = 'running' then
@@ -458,8 +466,7 @@ begin
         started_at = null, finished_at = null, failed_at = null, canceled = false, canceled_at = null,
         failure_reason = null, last_error = null, comment = null,
         run_token = null, run_worker = null, run_until = null
-      where t.id = $1;
-      v_done := found;
+      where t.id = $1 returning t.execution_count = 0 and t.run_token is null into this.v_done;
       exit;
     exception
       when unique_violation then
@@ -468,7 +475,7 @@ begin
         end if;
     end;
   end loop;
-  if not this.v_done then
+  if this.v_done is not true then
     perform tasks.refuse_outcome(%3$s, 'reset', $1, null);
   end if;
   if $2 is not null then

@@ -123,7 +123,7 @@ export class TableInUseError extends DatabaseRaisedError {
 
 /**
  * A trigger of the user's or row level security kept the task's row from being written, so the outcome was not stored: look
- * for a BEFORE trigger that returns NULL, and at the table's policies (SQLSTATE TQ011).
+ * for a BEFORE trigger that returns NULL or OLD, and at the table's policies (SQLSTATE TQ011).
  */
 export class TaskKeptBackError extends DatabaseRaisedError {
   override readonly name = 'TaskKeptBackError'

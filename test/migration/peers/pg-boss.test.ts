@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { runOnNode22 } from '../../support/run-on-node-22.js'
 import { createTaskType } from '../../support/task-type.js'
 import { createDatabase } from '../../support/test-database.js'
-import { loadScript, workOff } from './move.js'
+import { loadScript, moveUnderRunningWorkers, TASKS_TO_MOVE } from './move.js'
 
 const TIMEOUT_MS = 120_000
 const PROGRAM = new URL('./workers/pg-boss.ts', import.meta.url)
@@ -59,26 +59,7 @@ describe('the script that moves tasks over from pg-boss', { timeout: TIMEOUT_MS 
   })
 
   it('moves under running workers: each task is done once, by one or the other', async () => {
-    const count = 300
-    const database = await createDatabase()
-    const { pool, url } = database
-    const client = await database.client()
-    await createTaskType(pool, 'send_mail', { columns: 'n integer not null' })
-    await pool.query('create table done (by text not null, n integer not null)')
-    await runOnNode22(PROGRAM, ['send', String(count)], { DATABASE_URL: url })
-    await loadScript(client, 'pg-boss')
-
-    const working = runOnNode22(PROGRAM, ['work'], { DATABASE_URL: url })
-    await expect
-      .poll(async () => (await pool.query('select from done limit 1')).rowCount, { timeout: TIMEOUT_MS })
-      .toBe(1)
-    let moved = 0
-    for (let last = -1; last !== 0; moved += Math.max(last, 0))
-      last = (await client.query(MOVE, [{}, 25])).rows[0].moved
-    await working
-    expect(moved).toBeGreaterThan(0)
-    await workOff(pool, url, moved)
-    const { rows } = await pool.query('select count(*)::integer, count(distinct n)::integer as numbers from done')
-    expect(rows).toEqual([{ count, numbers: count }])
+    const done = await moveUnderRunningWorkers('pg-boss', PROGRAM, MOVE)
+    expect(done).toEqual({ count: TASKS_TO_MOVE, numbers: TASKS_TO_MOVE })
   })
 })

@@ -2,7 +2,7 @@
 --
 -- Flow: one function counts one table; the view over all types asks the registry when it is read, so that no register
 -- has to rebuild it and a table that is gone is passed by. Tables that the reader can't read are left out: for lack of a
--- right, or on a standby because they are unlogged.
+-- right, or on a standby because they are unlogged. So is one that has lost a column: the others are counted.
 -- Locks: reads only; works on a standby.
 
 begin isolation level read committed;
@@ -42,7 +42,11 @@ create view tasks.stats as
   cross join lateral (
     select s.* from tasks.count_states(
       case when pg_catalog.has_table_privilege(c.oid, 'select') and pg_catalog.has_schema_privilege(n.oid, 'usage')
-        and (c.relpersistence <> 'u' or not pg_catalog.pg_is_in_recovery()) then y.table_id end) s
+        and (c.relpersistence <> 'u' or not pg_catalog.pg_is_in_recovery())
+        and 5 = (
+          select pg_catalog.count(*) from pg_catalog.pg_attribute a
+          where a.attrelid = c.oid and a.attname in ('planned_to', 'started_at', 'finished_at', 'failed_at', 'canceled') and not a.attisdropped)
+        then y.table_id end) s
   ) s;
 comment on view tasks.stats is 'Tasks per type and state, of the types whose table the reader can read; the six states add up to total';
 comment on column tasks.stats.schema_name is 'Schema of the task table';

@@ -98,3 +98,13 @@ it('passes by a table that is gone', async () => {
     'gone',
   )
 })
+
+it('passes by a table that has lost a column of the template, and counts the others', async () => {
+  await createTaskType(session, 'spoilt')
+  await createTaskType(session, 'whole')
+  await session.query('alter table tasks.spoilt drop column failed_at cascade')
+  const tables = (await rowsOf(session, 'select table_name from tasks.stats')).map((row) => row.table_name)
+  expect(tables).toContain('whole')
+  expect(tables).not.toContain('spoilt')
+  await session.query('drop table tasks.spoilt cascade')
+})

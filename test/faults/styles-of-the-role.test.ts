@@ -1,6 +1,6 @@
 import type { Claimed } from '@pg-tasks/client'
 import { expect, it } from 'vitest'
-import { startWorker, taskOf } from '../integration/worker/start-worker.js'
+import { newWorker, startWorker, taskOf } from '../integration/worker/start-worker.js'
 import { createTaskType } from '../support/task-type.js'
 import { createDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
@@ -39,4 +39,13 @@ it('a worker reads dates and numbers in full, and sees to schedules, whatever it
     planned_to: expect.any(Date),
   })
   expect(worker.of('error')).toEqual([])
+})
+
+it('a worker whose role only reads by default says which setting that is', async () => {
+  const role = await database.createRole('reader')
+  await database.pool.query(`alter role ${role.name} set default_transaction_read_only = on`)
+  const worker = newWorker({ connectionString: role.url }, [taskOf('styled', async () => {}), 1])
+  worker.running = worker.worker.run()
+  const told = () => worker.lines.some(({ fields }) => JSON.stringify(fields).includes('default_transaction_read_only'))
+  await waitFor(told, { timeoutMs: 15_000 })
 })

@@ -24,7 +24,8 @@ export class ReadOnlyServerError extends PgTasksError {
   constructor(server: string, details: { readonly cause?: unknown } = {}) {
     super(
       'READ_ONLY_SERVER',
-      `${server} is read-only (a standby?). Give the address of the primary, or all addresses in turn.`,
+      `${server} takes no writes: it is a standby, or default_transaction_read_only is on for the role or the database. ` +
+        'Give the address of the primary, or all addresses in turn; or switch that setting off.',
       details,
     )
     this.server = server

@@ -5,7 +5,12 @@ export const uniqueIsNotKept: Plant = {
   name: 'unique tasks are not kept unique',
   foundBy: ['unique holds'],
   plant: async (client) => {
-    await alterFunctions(client, '^enqueue$', /case when p_on_conflict is null then ''/g, "case when true then ''")
+    await alterFunctions(
+      client,
+      '^enqueue$',
+      /p_on_conflict is not null (?=then pg_catalog.format\('on conflict|and v_rule.columns is null)/g,
+      'false ',
+    )
     const { rows } = await client.query<{ name: string }>('select index_name as name from tasks.unique_rules')
     for (const { name } of rows) await client.query(`drop index chaos."${name}"`)
   },

@@ -192,6 +192,18 @@ describe('list and show', () => {
     expect((await cli('show', 'mail', '999999999')).code).toBe(1)
   })
 
+  it('say how a role comes to the rights that it lacks', async () => {
+    await database.pool.query('drop role if exists cli_without_rights; create role cli_without_rights')
+    const { code, stderr } = await runCli(['list', 'mail'], {
+      env: { DATABASE_URL: database.url, PGOPTIONS: '-c role=cli_without_rights' },
+    })
+    await database.pool.query('drop role cli_without_rights')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^error: permission denied for schema tasks\nThe owner of the schema gives rights: select tasks\.grant_to\('<role>', 'operator'/,
+    )
+  })
+
   it('take an error in the condition for what it is', async () => {
     const { stderr } = await cli('list', 'mail', '--where', 'address == 1')
     expect(stderr).toContain('operator does not exist')

@@ -230,7 +230,10 @@ export class Worker extends EventSource<WorkerEvents> {
     })
     const removeSignals = this.#options.handleSignals
       ? onStopSignals((signal) => {
-          this.#logger.info({ signal }, 'Stopping')
+          this.#logger.info(
+            { signal },
+            'Stopping once running tasks have ended; a second signal ends the process at once',
+          )
           void this.stop()
         })
       : () => {}

@@ -142,6 +142,10 @@ begin
     update tasks.occurrences o set outcome = 'enqueued', watched = true
     where o.schedule_key = p_schedule.key and o.occurrence_at = v_new[1];
   end if;
+  -- Nobody would run them. A table that is gone says so below.
+  if tasks.quoted(p_schedule.table_id) is not null and not exists (select from tasks.types y where y.table_id = p_schedule.table_id) then
+    perform tasks.refuse_type('schedule', tasks.quoted(p_schedule.table_id));
+  end if;
   -- By hand means now; the place in the queue of an occurrence long past would be before everything else.
   execute 'with new as (' || tasks.source_of_enqueue(p_schedule.table_id, p_schedule.columns) || '), noted as (
       update tasks.occurrences o set task_id = new.id from new

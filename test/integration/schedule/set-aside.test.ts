@@ -83,6 +83,12 @@ describe('a schedule that can not be handled is set aside while all others of th
       error: 'invalid input syntax for type date',
     },
     {
+      name: 'a table that is no task type any more',
+      fault: `select tasks.unregister('tasks', 'faulty')`,
+      mend: `select tasks.register('tasks', 'faulty')`,
+      error: 'schedule: tasks.faulty is not registered',
+    },
+    {
       name: 'a trigger that raises',
       fault: `create or replace function object() returns trigger language plpgsql as $$ begin raise exception 'I object'; end $$;
         create trigger object before insert on tasks.faulty for each row execute function object()`,

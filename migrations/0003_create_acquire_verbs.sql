@@ -39,6 +39,29 @@ end
 $$;
 comment on function tasks.refuse_type(text, text) is 'Raises that a verb''s table is not, or no longer, the task type that the verb belongs to';
 
+-- At COMMIT it would be too late: nobody could pass the row by any more, and everything else would fail with it, each time anew.
+-- The names of constraints are those of their schema, so a namesake is looked at as well, and is deferred again like it.
+create function tasks.check_deferred(p_table regclass) returns void
+language plpgsql volatile
+as $$
+declare
+  v_constraint pg_catalog.text;
+begin
+  for v_constraint in
+    select distinct pg_catalog.format('%I.%I', n.nspname, k.conname)
+    from pg_catalog.pg_trigger g
+    join pg_catalog.pg_constraint k on k.oid = g.tgconstraint
+    join pg_catalog.pg_namespace n on n.oid = k.connamespace
+    where g.tgrelid = p_table and g.tginitdeferred and pg_catalog.has_schema_privilege(n.oid, 'usage')
+  loop
+    execute pg_catalog.format('set constraints %s immediate', v_constraint);
+    execute pg_catalog.format('set constraints %s deferred', v_constraint);
+  end loop;
+end
+$$;
+comment on function tasks.check_deferred(regclass) is
+  'Raises at once what deferred constraints and constraint triggers of a table, and foreign keys that refer to it, would raise at COMMIT';
+
 create function tasks.refuse_acquire(p_max_num integer, p_worker_id uuid, p_options jsonb) returns void
 language plpgsql volatile
 as $$
@@ -123,6 +146,7 @@ declare
   v_floor       pg_catalog.timestamptz;
   v_leased      boolean;
   v_suspects    boolean;
+  v_deferred    boolean;
   v_cursor      pg_catalog.text[];
   v_sweep       boolean := true;
   v_at          pg_catalog.timestamptz[] := array['-infinity', '-infinity', '-infinity', '-infinity'];
@@ -163,9 +187,13 @@ begin
         where t.started_at is null and t.finished_at is null and t.failed_at is null and not t.canceled and t.lost_count >= 2 and not t.held
           and t.planned_to <= c.now),
       case when $2 is not null then pg_catalog.string_to_array(
-        nullif(pg_catalog.current_setting('pg_tasks.cursor_' || y.table_id::pg_catalog.oid, true), ''), ' ') end
+        nullif(pg_catalog.current_setting('pg_tasks.cursor_' || y.table_id::pg_catalog.oid, true), ''), ' ') end,
+      exists (
+        select from pg_catalog.pg_trigger g
+        where g.tgrelid = y.table_id and g.tginitdeferred and not g.tgisinternal and g.tgtype & 16 <> 0)
     into this.v_table_id, this.v_limited, this.v_keyed, this.v_timeout, this.v_max_retries, this.v_room,
-      this.v_now, this.v_began, this.v_until, this.v_leased, this.v_suspects, this.v_cursor
+      this.v_now, this.v_began, this.v_until, this.v_leased, this.v_suspects, this.v_cursor,
+      this.v_deferred
     from tasks.types y, (select tasks.clock() as now) c
     where y.table_id = %3$s::pg_catalog.regclass and y.function_name = %6$s;
     if not found then
@@ -281,6 +309,9 @@ begin
           run_until = this.v_until
         where t.id = any (this.v_batch) and (this.v_max_retries is null or t.execution_count <= this.v_max_retries);
         get diagnostics v_count = row_count;
+        if this.v_deferred then
+          perform tasks.check_deferred(this.v_table_id);
+        end if;
         if this.v_count < pg_catalog.cardinality(this.v_batch) then
           v_batch := array(
             select t.id from %1$s t
@@ -318,6 +349,9 @@ begin
           failure_reason = case when t.lost_count > 0 then 'lost' else 'error' end,
           last_error = coalesce(t.last_error, 'executions used up: max_retries is ' || this.v_max_retries)
         where t.id = this.v_one;
+        if this.v_deferred then
+          perform tasks.check_deferred(this.v_table_id);
+        end if;
       exception
         when transaction_rollback or insufficient_resources or operator_intervention then
           raise;
@@ -446,6 +480,7 @@ begin
             last_error = 'lease ended without an outcome (execution ' || t.execution_count || ')',
             run_token = null, run_worker = null, run_until = null
           where t.id = any (this.v_batch);
+          perform tasks.check_deferred(this.v_type.table_id);
           v_count := this.v_count + pg_catalog.cardinality(this.v_batch);
           -- A trigger of the user's keeps some as they are.
           v_batch := array(

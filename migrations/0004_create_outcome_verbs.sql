@@ -90,7 +90,7 @@ begin
       if not found then
         perform tasks.refuse_outcome(%3$s, 'finish', $1, $4);
       end if;
-      perform tasks.check_references(%3$s::pg_catalog.regclass);
+      perform tasks.check_deferred(%3$s::pg_catalog.regclass);
     exception
       when foreign_key_violation then
         -- What a foreign key holds is finished all the same; clean deletes it once it is free.
@@ -174,7 +174,7 @@ begin
       get diagnostics v_count = row_count;
       if this.v_count = pg_catalog.cardinality($1) then
         if this.v_storage = interval '0' then
-          perform tasks.check_references(%3$s::pg_catalog.regclass);
+          perform tasks.check_deferred(%3$s::pg_catalog.regclass);
         end if;
         v_set := pg_catalog.set_config('lock_timeout', this.v_wait, true);
         return;
@@ -195,7 +195,7 @@ begin
     begin
       with gone as (delete from %1$s t where t.id = any (this.v_ids) returning t.id)
       select pg_catalog.array_agg(g.id) into this.v_done from gone g;
-      perform tasks.check_references(%3$s::pg_catalog.regclass);
+      perform tasks.check_deferred(%3$s::pg_catalog.regclass);
     exception
       when foreign_key_violation then
         -- What a foreign key holds is finished all the same; clean deletes it once it is free.
@@ -204,7 +204,7 @@ begin
           begin
             delete from %1$s t where t.id = this.v_one;
             get diagnostics v_count = row_count;
-            perform tasks.check_references(%3$s::pg_catalog.regclass);
+            perform tasks.check_deferred(%3$s::pg_catalog.regclass);
           exception
             when foreign_key_violation then
               update %1$s t set finished_at = tasks.clock() where t.id = this.v_one;

@@ -31,29 +31,6 @@ $$;
 comment on function tasks.unreferenced(regclass) is
   'Condition on a task (alias t) that no row of a foreign key without action refers to it, and the tables of those keys; NULL: there are none';
 
--- At COMMIT it would be too late: nobody could pass the row by any more, and everything else would fail with it. The names of
--- constraints are those of their schema, so a namesake is looked at as well, and is deferred again like it.
-create function tasks.check_references(p_table regclass) returns void
-language plpgsql volatile
-as $$
-declare
-  v_constraint pg_catalog.text;
-begin
-  for v_constraint in
-    select distinct pg_catalog.format('%I.%I', n.nspname, k.conname)
-    from pg_catalog.pg_trigger g
-    join pg_catalog.pg_constraint k on k.oid = g.tgconstraint and k.confrelid = p_table
-    join pg_catalog.pg_namespace n on n.oid = k.connamespace
-    where g.tgrelid = p_table and g.tgisinternal and g.tginitdeferred and pg_catalog.has_schema_privilege(n.oid, 'usage')
-  loop
-    execute pg_catalog.format('set constraints %s immediate', v_constraint);
-    execute pg_catalog.format('set constraints %s deferred', v_constraint);
-  end loop;
-end
-$$;
-comment on function tasks.check_references(regclass) is
-  'Raises at once what deferred foreign keys that refer to a table would raise at COMMIT';
-
 create function tasks.source_of_clean_before(p_table text, p_name text) returns text
 language sql immutable
 as $source$
@@ -160,7 +137,7 @@ begin
         begin
           with gone as (delete from %1$s t where t.id = any (this.v_batch) returning t.id)
           select coalesce(pg_catalog.array_agg(g.id), '{}') into this.v_gone from gone g;
-          perform tasks.check_references(%3$s::pg_catalog.regclass);
+          perform tasks.check_deferred(%3$s::pg_catalog.regclass);
           v_count := this.v_count + pg_catalog.cardinality(this.v_gone);
           if pg_catalog.cardinality(this.v_gone) < pg_catalog.cardinality(this.v_batch) then
             v_kept := this.v_kept || array(select b.id from pg_catalog.unnest(this.v_batch) b (id) where b.id <> all (this.v_gone));

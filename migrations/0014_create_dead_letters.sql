@@ -38,26 +38,6 @@ $$;
 comment on function tasks.failure_insert(regclass, regclass, text) is
   'INSERT that passes a failed row (an expression) on to a target: the columns that both have, and failed_table, failed_id, failed_reason, failed_error';
 
--- A constraint that is checked at COMMIT would fail whoever fails or ends the task for which this row was inserted, each time
--- anew: look now.
-create function tasks.check_deferred(p_table regclass) returns void
-language plpgsql volatile
-as $$
-declare
-  v_constraint pg_catalog.text;
-begin
-  for v_constraint in
-    select pg_catalog.format('%I.%I', n.nspname, k.conname)
-    from pg_catalog.pg_constraint k join pg_catalog.pg_namespace n on n.oid = k.connamespace
-    where k.conrelid = p_table and k.condeferred
-  loop
-    execute pg_catalog.format('set constraints %s immediate', v_constraint);
-    execute pg_catalog.format('set constraints %s deferred', v_constraint);
-  end loop;
-end
-$$;
-comment on function tasks.check_deferred(regclass) is 'Raises at once what deferred constraints of a table would raise at COMMIT';
-
 create function tasks.enqueue_failure() returns trigger
 language plpgsql volatile
 as $$

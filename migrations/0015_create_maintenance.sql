@@ -37,7 +37,7 @@ begin
       continue when v_id is null;
       execute pg_catalog.format('delete from %s t where t.id = $1', v_table) using v_id;
       get diagnostics v_some = row_count;
-      perform tasks.check_references(p_table);
+      perform tasks.check_deferred(p_table);
       kept := kept - v_some;
       deleted := deleted + v_some;
       if v_some = 0 then

@@ -235,6 +235,7 @@ begin
   if pg_catalog.cardinality(v_blocked) > 0 then
     begin
       execute pg_catalog.format('update %s t set held = true where t.id = any ($1)', tasks.quoted(p_type.table_id)) using v_blocked;
+      perform tasks.check_deferred(p_type.table_id);
     exception
       when transaction_rollback or insufficient_resources or operator_intervention or system_error or lock_not_available
         or insufficient_privilege or undefined_table or undefined_function or undefined_column then
@@ -244,6 +245,7 @@ begin
         foreach v_one in array v_blocked loop
           begin
             execute pg_catalog.format('update %s t set held = true where t.id = $1', tasks.quoted(p_type.table_id)) using v_one;
+            perform tasks.check_deferred(p_type.table_id);
           exception
             when transaction_rollback or insufficient_resources or operator_intervention then
               raise;

@@ -30,16 +30,19 @@ afterEach(async () => {
 
 const enqueue = (count: number, set = "'2020-01-01'") =>
   session.query(`insert into tasks.mail (place, planned_to) select g, ${set} from generate_series(1, $1) g`, [count])
-const guard = (when: 'before' | 'after', condition: string, action: 'veto' | 'refuse') =>
-  session.query(
-    `create trigger guard ${when} update on tasks.mail for each row when (${condition}) execute function ${action}()`,
-  )
+const TRIGGERS = {
+  before: 'create trigger guard before update on tasks.mail',
+  after: 'create trigger guard after update on tasks.mail',
+  deferred: 'create constraint trigger guard after update on tasks.mail deferrable initially deferred',
+} as const
+const guard = (when: keyof typeof TRIGGERS, condition: string, action: 'veto' | 'refuse') =>
+  session.query(`${TRIGGERS[when]} for each row when (${condition}) execute function ${action}()`)
 const acquire = async (count: number) =>
   (await rowsOf(session, 'select place from tasks.acquire_tasks_mail($1)', [count])).map((row) => row.place)
 
 describe('acquire', () => {
   // B-33
-  it.each(['before', 'after'] as const)(
+  it.each(['before', 'after', 'deferred'] as const)(
     'takes the others when a %s trigger raises for one, and warns',
     async (when) => {
       await enqueue(20)
@@ -171,7 +174,7 @@ describe('a suspect, lost twice or more', () => {
 })
 
 describe('rescue', () => {
-  it.each(['before', 'after'] as const)(
+  it.each(['before', 'after', 'deferred'] as const)(
     'brings the others back when a %s trigger raises for one, and warns',
     async (when) => {
       await enqueue(10)

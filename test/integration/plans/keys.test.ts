@@ -31,8 +31,8 @@ describe('20,000 tasks that wait for one key', () => {
       ])
       costs.push({ acquire, finish })
     }
-    // The first ones read the catalogue.
-    expect(Math.min(...costs.map(({ acquire }) => acquire))).toBeLessThan(400)
-    expect(Math.min(...costs.map(({ finish }) => finish))).toBeLessThan(400)
+    // The first ones read the catalogue; the statements about keys are planned each time.
+    expect(Math.min(...costs.map(({ acquire }) => acquire))).toBeLessThan(600)
+    expect(Math.min(...costs.map(({ finish }) => finish))).toBeLessThan(100)
   })
 })

@@ -62,6 +62,13 @@ export class PlanWatcher {
   async buffersOf(call: string, values: readonly unknown[] = []): Promise<number> {
     return (await this.plansOf(call, values)).at(-1)?.buffers ?? 0
   }
+
+  /** The least of a few calls: the others may have met a catalogue that vacuum, or somebody's DDL, made the session forget. */
+  async leastBuffersOf(call: string, values: readonly unknown[] = []): Promise<number> {
+    const found: number[] = []
+    for (let round = 0; round < 4; round += 1) found.push(await this.buffersOf(call, values))
+    return Math.min(...found)
+  }
 }
 
 function nestedPlan(explained: { 'Query Text': string; Plan: PlanNode }): NestedPlan {

@@ -38,7 +38,7 @@ export interface BatchRunnerListener {
 }
 
 /**
- * Runs the tasks of a type with `settle: 'one_transaction'` (migration 0021): batches of them in one transaction each, and
+ * Runs the tasks of a type with `settle: 'one_transaction'` (migration 0026): batches of them in one transaction each, and
  * singly, with a lease, what can't be run like that: suspects, and tasks of types with limits.
  */
 export class BatchRunner {

@@ -1,13 +1,13 @@
--- 0012_create_scheduler: what the scheduler of a worker calls, and trigger and backfill.
+-- 0017_create_scheduler: what the scheduler of a worker calls, and trigger and backfill.
 --
 -- Flow: due_schedules -> (the worker computes) -> plan_schedule for unplanned ones, fire_schedule for due ones, in one short
 -- transaction. A schedule whose task can't be enqueued is set aside with its error, one that fails for a reason that may pass
 -- stays due; either way the others of the pass go on.
--- Lock order: as in 0011; due_schedules skips what another scheduler holds. A trigger by hand only keeps its schedule from
+-- Lock order: as in 0015; due_schedules skips what another scheduler holds. A trigger by hand only keeps its schedule from
 -- being removed, so that an open transaction of a user's doesn't hold it up.
 
 begin isolation level read committed;
-select tasks.start_migration(12, 'create_scheduler');
+select tasks.start_migration(17, 'create_scheduler');
 
 create function tasks.due_schedules(p_limit integer default 60, p_except text[] default '{}') returns table (schedule tasks.schedules, now timestamptz)
 language plpgsql volatile

@@ -1,14 +1,14 @@
--- 0016_create_limits: pause, concurrency and rate of a type across all processes.
+-- 0021_create_limits: pause, concurrency and rate of a type across all processes.
 --
 -- Flow: acquire asks take_room how many tasks it may claim. For a type with a limit that decision is serialised by an
 -- advisory lock for the length of the acquire's transaction: counting and claiming are one step, so no two acquires share a
 -- free place. An older snapshot would count what is no longer so: REPEATABLE READ is refused. Ended tasks free places: a
 -- statement trigger, there only while the type has a limit, announces it to sleepers. Settings hold from the next acquire on.
 -- Lock order: the type's limit lock (advisory, class 1886415985), then what acquire locks. Who changes a limit takes the
--- registration lock (0007) before it, and the table after it.
+-- registration lock (0011) before it, and the table after it.
 
 begin isolation level read committed;
-select tasks.start_migration(16, 'create_limits');
+select tasks.start_migration(21, 'create_limits');
 
 alter table tasks.types
   add column paused_at timestamptz,
@@ -207,7 +207,7 @@ $$;
 comment on function tasks.record_of(regclass, text[]) is 'Some columns of a table as the column definitions of jsonb_to_record';
 
 -- What a key waits for writes down its going in the transaction in which it goes: whoever was held because of it is held by
--- an acquire that saw it, so one that comes after the commit finds both (0017). Nobody waits for anybody here.
+-- an acquire that saw it, so one that comes after the commit finds both (0022). Nobody waits for anybody here.
 create function tasks.free_room() returns trigger
 language plpgsql volatile
 -- A key is written here and read in another session: its text must not follow this one's settings.
@@ -234,7 +234,7 @@ begin
           and not tasks.is_running(n.started_at, n.finished_at, n.failed_at, n.canceled));
     end if;
   end if;
-  -- Where a column of the key was dropped, acquire says so (0017), and ends go on.
+  -- Where a column of the key was dropped, acquire says so (0022), and ends go on.
   v_type.key_columns := tasks.columns_of_key(v_type);
   if v_type.key_columns is not null then
     execute tasks.source_of_freed(v_type, tg_op) using v_type.table_id;

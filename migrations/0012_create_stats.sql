@@ -1,4 +1,4 @@
--- 0008_create_stats: counts per state.
+-- 0012_create_stats: counts per state.
 --
 -- Flow: one function counts one table; the view over all types asks the registry when it is read, so that no register
 -- has to rebuild it and a table that is gone is passed by. Tables that the reader can't read are left out: for lack of a
@@ -6,7 +6,7 @@
 -- Locks: reads only; works on a standby.
 
 begin isolation level read committed;
-select tasks.start_migration(8, 'create_stats');
+select tasks.start_migration(12, 'create_stats');
 
 create function tasks.count_states(p_table regclass) returns table (
   total bigint, scheduled bigint, ready bigint, running bigint, finished bigint, failed bigint, canceled bigint

@@ -1,11 +1,11 @@
--- 0022_create_audit: what operators did, by whom.
+-- 0027_create_audit: what operators did, by whom.
 --
 -- Flow: the dashboard writes a row in the transaction of each action, so that nothing is done without it. One row per action,
 -- however many tasks it was about. Nothing here deletes rows: how long they are kept is the owner's business.
 -- Locks: none on task tables.
 
 begin isolation level read committed;
-select tasks.start_migration(22, 'create_audit');
+select tasks.start_migration(27, 'create_audit');
 
 create table tasks.audit (
   id         bigint generated always as identity primary key,

@@ -1,4 +1,4 @@
--- 0020_create_history: a row per attempt, for the types that ask for it.
+-- 0025_create_history: a row per attempt, for the types that ask for it.
 --
 -- Flow: keep_history puts statement triggers on a type's table that write each ended run into tasks.attempts, which is
 -- partitioned by day; maintenance makes the partitions of the next days and drops those that are past their time. Where none
@@ -7,7 +7,7 @@
 -- exclusive): after 50 ms without it maintenance gives up until its next call, so that ends never queue up behind it.
 
 begin isolation level read committed;
-select tasks.start_migration(20, 'create_history');
+select tasks.start_migration(25, 'create_history');
 
 alter table tasks.types add column history_time interval;
 comment on column tasks.types.history_time is 'How long attempts are kept; NULL: none are written';

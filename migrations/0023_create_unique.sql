@@ -1,15 +1,15 @@
--- 0018_create_unique: unique tasks, on the user's own columns.
+-- 0023_create_unique: unique tasks, on the user's own columns.
 --
 -- Flow: unique_while makes a partial unique index over some columns and states; enqueue inserts rows given as JSON and says
 -- per row what happened when one met its like: ignored, its payload replaced, moved later, or moved earlier.
 -- A task that comes back (retry, release, rescue, reset) and meets a follow-up that was enqueued meanwhile is absorbed by it:
 -- canceled, with a comment that names it. Nothing raises for that: a BEFORE UPDATE trigger, there only on tables with such an
 -- index, looks before the index would; and where the follow-up was not committed yet, so that only the index saw it, retry,
--- release and reset look again (0004), and so does the next rescue.
+-- release and reset look again (0007), and so does the next rescue.
 -- Lock order: the new row, then the row that it meets.
 
 begin isolation level read committed;
-select tasks.start_migration(18, 'create_unique');
+select tasks.start_migration(23, 'create_unique');
 
 create table tasks.unique_rules (
   table_id   regclass primary key,

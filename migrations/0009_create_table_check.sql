@@ -1,11 +1,11 @@
--- 0006_create_table_check: compares a task table with the template.
+-- 0009_create_table_check: compares a task table with the template.
 --
 -- Flow: tasks.check_table lists what is amiss; what can be mended comes with the statement that mends it. Register mends
 -- what is safe and refuses the rest in one message; upgrade also adds columns. Nothing here changes anything.
 -- Locks: reads the catalogue only.
 
 begin isolation level read committed;
-select tasks.start_migration(6, 'create_table_check');
+select tasks.start_migration(9, 'create_table_check');
 
 create function tasks.quoted(p_table regclass) returns text
 language sql stable

@@ -1,4 +1,4 @@
--- 0010_create_roles: grants for roles with one purpose each.
+-- 0014_create_roles: grants for roles with one purpose each.
 --
 -- Flow: tasks.grant_to gives a role what its kind needs for one task table. The grants are their own record: register
 -- carries them over to functions that it makes anew. Call it again after a migration that
@@ -6,10 +6,10 @@
 -- Every function but a few runs with the caller's own rights, so EXECUTE on those allows nothing, to PUBLIC neither; and
 -- without USAGE on the schema, which PUBLIC doesn't have, nothing can be called. What runs with its owner's rights is taken
 -- from PUBLIC. EXECUTE is granted all the same, for databases where PUBLIC has lost it.
--- Locks: the registration lock (0007); none on task tables.
+-- Locks: the registration lock (0011); none on task tables.
 
 begin isolation level read committed;
-select tasks.start_migration(10, 'create_roles');
+select tasks.start_migration(14, 'create_roles');
 
 revoke execute on function tasks.refresh(oid) from public;
 
@@ -41,7 +41,7 @@ begin
   end if;
   v_schema := (select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = v_type.table_id);
 
-  -- A producer reads no more than the id, for INSERT ... RETURNING id; where tasks are unique, also by what they are (0018), and
+  -- A producer reads no more than the id, for INSERT ... RETURNING id; where tasks are unique, also by what they are (0023), and
   -- then it may change what it may give: replace, postpone and advance are updates. What a run writes is none of it.
   v_grants := array['usage on schema tasks', 'usage on schema ' || v_schema, case $2
     when 'producer' then 'insert, select (id) on ' || v_table
@@ -103,7 +103,7 @@ begin
     case when $2 = 'worker' then array[v_role] else '{}' end,
     case when $2 = 'operator' then array[v_role] else '{}' end,
     case when $2 = 'producer' then '{}' else array[v_role] end);
-  perform tasks.grant_on_failure(v_type.table_id); -- 0014
+  perform tasks.grant_on_failure(v_type.table_id); -- 0019
 end
 $$;
 comment on function tasks.grant_to(text, text, text, text) is

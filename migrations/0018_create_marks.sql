@@ -1,4 +1,4 @@
--- 0013_create_marks: execution marks, by which a step that was done is passed by on the next attempt.
+-- 0018_create_marks: execution marks, by which a step that was done is passed by on the next attempt.
 --
 -- Flow: begin_step looks whether the step is marked and gives the key for the outside service; the handler does the step;
 -- mark_step writes the mark. Both are fenced: the task must be running with the given token.
@@ -6,7 +6,7 @@
 -- Lock order: the task's row (share), then its marks.
 
 begin isolation level read committed;
-select tasks.start_migration(13, 'create_marks');
+select tasks.start_migration(18, 'create_marks');
 
 create table tasks.marks (
   table_id   regclass not null,

@@ -1,4 +1,4 @@
--- 0009_create_adopt: brings a database of the original pg_tasks over.
+-- 0013_create_adopt: brings a database of the original pg_tasks over.
 --
 -- Flow: 0001 set the original's objects aside as tasks.original_*; adopt adds the template's columns to each of its task
 -- tables and registers them with their old settings. A table that can't be adopted yet is reported and passed by; the next
@@ -7,7 +7,7 @@
 -- and all held until the call's transaction ends.
 
 begin isolation level read committed;
-select tasks.start_migration(9, 'create_adopt');
+select tasks.start_migration(13, 'create_adopt');
 
 do $$
 begin

@@ -1,11 +1,11 @@
--- 0005_create_clean_verbs: sources of clean and clean_before.
+-- 0008_create_clean_verbs: sources of clean and clean_before.
 --
 -- Flow: as in 0003. Ended tasks are deleted oldest first, from the index of their state, in batches of 1000.
 -- Rows that a user's foreign key holds are left out by the query, those that a trigger holds are passed by; the rest goes.
 -- Lock order: task rows in the order of their end, skip locked.
 
 begin isolation level read committed;
-select tasks.start_migration(5, 'create_clean_verbs');
+select tasks.start_migration(8, 'create_clean_verbs');
 
 -- Deleting a held row to see whether it can be deleted costs a subtransaction and a dead lock on it, at each clean anew.
 -- Not every foreign key is seen here: a table that the caller may not read, one with row level security, one that refers to

@@ -1,4 +1,4 @@
--- 0021_create_batches: batches of tasks that are acquired, run and finished in one transaction.
+-- 0026_create_batches: batches of tasks that are acquired, run and finished in one transaction.
 --
 -- Flow: a worker acquires tasks in a transaction (option one_transaction of acquire: no lease is taken, and the claim stays
 -- uncommitted), writes their ids down in tasks.batches by another session, which commits, takes that record away in its own
@@ -11,9 +11,9 @@
 -- Lock order: the batch: task rows by acquire, its record. suspect_batches: records, then task rows, skip locked.
 
 begin isolation level read committed;
-select tasks.start_migration(21, 'create_batches');
+select tasks.start_migration(26, 'create_batches');
 
--- written_by lets a look step over what its session has seen deleted, as in tasks.freed_keys (0017).
+-- written_by lets a look step over what its session has seen deleted, as in tasks.freed_keys (0022).
 create table tasks.batches (
   id         bigint generated always as identity primary key,
   table_id   regclass not null,

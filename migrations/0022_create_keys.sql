@@ -1,4 +1,4 @@
--- 0017_create_keys: order and concurrency per key, on the user's own columns.
+-- 0022_create_keys: order and concurrency per key, on the user's own columns.
 --
 -- Flow: a type's key is the values of some of its columns. Acquire passes what it picked to admit, which lets a task through
 -- while its key has room and holds it back otherwise. A held task leaves the ready index, so ten thousand of them in front
@@ -11,7 +11,7 @@
 -- Lock order: the type's limit lock, freed_keys (acquires, and who changes the keys), then held and picked rows, skip locked.
 
 begin isolation level read committed;
-select tasks.start_migration(17, 'create_keys');
+select tasks.start_migration(22, 'create_keys');
 
 -- The key as one text: values as JSON, so that no value can imitate another; NULL in any column, in JSON too: no key, no limit.
 create function tasks.key_of(p_type tasks.types, p_alias text) returns text

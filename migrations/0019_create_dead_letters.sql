@@ -1,11 +1,11 @@
--- 0014_create_dead_letters: failed tasks listed, reset by condition, and passed on to another task type.
+-- 0019_create_dead_letters: failed tasks listed, reset by condition, and passed on to another task type.
 --
 -- Flow: a failed task stays in its table until it is reset or cleaned. With set_on_failure, a trigger enqueues a task of
 -- another type in the same statement that fails the task, whoever fails it: retry, rescue, acquire or an update.
 -- Lock order: the failed task's row, then the new row of the other type; reset_failed takes rows in id order, skip locked.
 
 begin isolation level read committed;
-select tasks.start_migration(14, 'create_dead_letters');
+select tasks.start_migration(19, 'create_dead_letters');
 
 alter table tasks.types add column on_failure regclass;
 comment on column tasks.types.on_failure is 'Task table to which a task that fails for good is passed on; NULL: none';

@@ -1,4 +1,4 @@
--- 0019_create_groups: tasks that belong together, and one task when all of them have ended.
+-- 0024_create_groups: tasks that belong together, and one task when all of them have ended.
 --
 -- Flow: create_group says what is enqueued at the end; members are tasks of types that use groups, with the group's key in
 -- group_key, enqueued in the same transaction or later by an unfinished member. A statement that ends members notes how many
@@ -10,7 +10,7 @@
 -- Lock order: at COMMIT, the rows of the groups by key, then the callbacks' new rows.
 
 begin isolation level read committed;
-select tasks.start_migration(19, 'create_groups');
+select tasks.start_migration(24, 'create_groups');
 
 create table tasks.groups (
   key              text primary key,

@@ -1,4 +1,4 @@
--- 0015_create_maintenance: retention by itself.
+-- 0020_create_maintenance: retention by itself.
 --
 -- Flow: maintain cleans each type's ended tasks past its storage_time, the ledger, marks of dropped tables, the leases and
 -- batches of workers that are gone and the history, in bounded batches from an index. Workers call it now and then; pg_cron may as well. One call at a
@@ -6,7 +6,7 @@
 -- Lock order: the maintenance lock (advisory, transaction), then rows of one table after the other, skip locked.
 
 begin isolation level read committed;
-select tasks.start_migration(15, 'create_maintenance');
+select tasks.start_migration(20, 'create_maintenance');
 
 create function tasks.kept_tasks(p_table regclass, p_states text[], p_ended_before timestamptz, out kept bigint, out deleted bigint, out reason text) returns record
 language plpgsql volatile
@@ -215,7 +215,7 @@ begin
     end if;
   end if;
 
-  -- Batches that ended with their process (0021), where no worker of the type has met them since.
+  -- Batches that ended with their process (0026), where no worker of the type has met them since.
   if tasks.may_delete('tasks.batches') then
     for v_type in
       select y.* from tasks.types y
@@ -234,7 +234,7 @@ begin
     end loop;
   end if;
 
-  -- Tasks that are held back although their key is free (0017); the locks there leave none, this stands behind them.
+  -- Tasks that are held back although their key is free (0022); the locks there leave none, this stands behind them.
   for v_type in
     select y.* from tasks.types y
     where y.key_columns is not null and tasks.quoted(y.table_id) is not null and tasks.may_delete(y.table_id)
@@ -250,7 +250,7 @@ begin
     end;
   end loop;
 
-  -- Partitions of the history (0020). Its writers wait behind whoever waits for this lock: so not for long, and last.
+  -- Partitions of the history (0025). Its writers wait behind whoever waits for this lock: so not for long, and last.
   if pg_catalog.has_function_privilege('tasks.maintain_history()', 'execute') then
     begin
       perform pg_catalog.set_config('lock_timeout', '100ms', true);

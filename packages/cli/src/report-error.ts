@@ -46,7 +46,6 @@ function described(error: unknown): Described {
       code,
     }
   }
-  if (code === '42501' && advice === undefined) return { message, hint: RIGHTS, exitCode: EXIT_CODES.FAILED.code, code }
   const unreachable = isUnreachable(error, code)
   if (unreachable && advice === undefined)
     return { message, hint: UNREACHABLE, exitCode: EXIT_CODES.NO_DATABASE.code, code }
@@ -58,9 +57,6 @@ function described(error: unknown): Described {
 /** What can be done about it from here. */
 const UNREACHABLE =
   'Look at --database-url, DATABASE_URL and the config file, and whether the server runs; --embedded starts one of your own.'
-
-const RIGHTS =
-  "The owner of the schema gives rights: select tasks.grant_to('<role>', 'operator', '<schema>', '<table>'). Only the owner migrates."
 
 /** The hint says more than the detail, which quotes the row; the place stands by itself. */
 function adviceOf(place: string | undefined, hint: unknown, detail: unknown): string | undefined {

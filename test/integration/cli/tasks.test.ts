@@ -200,7 +200,7 @@ describe('list and show', () => {
     await database.pool.query('drop role cli_without_rights')
     expect(code).toBe(1)
     expect(stderr).toMatch(
-      /^error: permission denied for schema tasks\nThe owner of the schema gives rights: select tasks\.grant_to\('<role>', 'operator'/,
+      /^error: permission denied for schema tasks\nThe owner of the schema gives rights to a task type: select tasks\.grant_to\('<role>'/,
     )
   })
 

@@ -140,6 +140,14 @@ describe('describeThrown', () => {
     expect(text).not.toContain('secret@example.com')
   })
 
+  it('gives the hint of an error, below its message', () => {
+    const error = Object.assign(new Error('mail is not registered'), { hint: 'Call tasks.register.' })
+    expect(describeThrown(error).split('\n').slice(0, 2)).toEqual([
+      'Error: mail is not registered',
+      'hint: Call tasks.register.',
+    ])
+  })
+
   it('shows a message that was changed after the error was made', () => {
     const error = new Error('before')
     error.message = 'after'

@@ -33,6 +33,14 @@ describe('fromDatabaseError', () => {
     })
   })
 
+  it('tells who misses rights how to come to them, and leaves a hint that is there', () => {
+    const denied = Object.assign(new Error('permission denied for schema tasks'), { code: '42501', hint: undefined })
+    expect(fromDatabaseError(denied)).toBe(denied)
+    expect(denied.hint).toContain('tasks.grant_to')
+    const hinted = Object.assign(new Error('permission denied'), { code: '42501', hint: 'Ask Ann.' })
+    expect(fromDatabaseError(hinted)).toMatchObject({ hint: 'Ask Ann.' })
+  })
+
   it('has a class and a code of its own for every SQLSTATE', () => {
     const errors = knownSqlStates.map((state) => fromDatabaseError(raised(state)) as DatabaseRaisedError)
     for (const error of errors) {

@@ -14,7 +14,7 @@ const DEFAULT_MAX_BYTES = 8 * 1024
 
 /**
  * Turns anything that was thrown into a text that can be stored in PostgreSQL: errors with their stack, SQLSTATE, causes and
- * parts; everything else as Node would print it. Never throws, whatever it is given, and runs no getter of it twice.
+ * hint, parts; everything else as Node would print it. Never throws, whatever it is given, and runs no getter of it twice.
  *
  * Passwords of connection strings are hidden. The driver's `detail` is left out: it quotes the row.
  *
@@ -48,9 +48,12 @@ function described(error: object, maxLength: number): string {
   const message = text(error, 'message') ?? ''
   const code = text(error, 'code')
   const headline = `${code === undefined ? '' : `[${code}] `}${message === '' ? name : `${name}: ${message}`}`
+  const hint = text(error, 'hint')
   // Hidden before it is cut: half a connection string can't be recognized.
   const hidden = redact(cutMiddle(headline))
-  return [cutMiddle(hidden, Math.ceil(maxLength / 4)), ...framesOf(error, message)].join('\n')
+  const told = [cutMiddle(hidden, Math.ceil(maxLength / 4))]
+  if (hint !== undefined) told.push(cutMiddle(redact(`hint: ${hint}`), Math.ceil(maxLength / 8)))
+  return [...told, ...framesOf(error, message)].join('\n')
 }
 
 /** V8's stack begins with name and message, as they were when the error was made; what follows are frames. */

@@ -35,12 +35,16 @@ const BY_SQLSTATE: Readonly<Record<string, MakeError>> = {
   TQ013: (message, details) => new TaskInUseError(message, details),
 }
 
+const NO_RIGHTS = '42501'
+const GRANT =
+  "The owner of the schema gives rights to a task type: select tasks.grant_to('<role>', '<producer, worker, operator or reader>', '<schema>', '<table>'). Only the owner migrates."
+
 /** The SQLSTATEs of ours that have a class, for the test that compares them with the migrations. */
 export const knownSqlStates: readonly string[] = Object.keys(BY_SQLSTATE)
 
 /**
  * Gives an error that our SQL functions raised, or our statements, a class of this package, with the original as `cause`; any
- * other value comes back as it is.
+ * other value comes back as it is. Missing rights get a hint, which the database doesn't give.
  *
  * @example
  * try {
@@ -53,6 +57,7 @@ export function fromDatabaseError(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error
   if (error instanceof PgTasksSqlError) return new PgTasksError(error.code, error.message, { cause: error })
   const raised = error as Record<string, unknown>
+  if (raised.code === NO_RIGHTS) raised.hint ??= GRANT
   const make =
     typeof raised.code === 'string' && Object.hasOwn(BY_SQLSTATE, raised.code) ? BY_SQLSTATE[raised.code] : undefined
   if (make === undefined) return error

@@ -1,4 +1,4 @@
-import { InvalidOptionError, RetryTask, Task } from '@pg-tasks/client'
+import { createGroup, InvalidOptionError, limitKeys, limitRate, RetryTask, Task, uniqueWhile } from '@pg-tasks/client'
 import { register } from '@pg-tasks/sql'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createTaskType, insertTasks } from '../../support/task-type.js'
@@ -33,6 +33,10 @@ describe('an option that does not exist is refused, with the one that was meant:
     ['clean', 'olderThan', 'olderThanMs', () => task.clean(database.pool, mistaken('olderThan'))],
     ['failed', 'limits', 'limit', () => task.failed(database.pool, mistaken('limits'))],
     ['resetFailed', 'wher', 'where', () => task.resetFailed(database.pool, mistaken('wher'))],
+    ['limitRate', 'per', 'perMs', () => limitRate(database.pool, task, mistaken('per'))],
+    ['limitKeys', 'concurency', 'concurrency', () => limitKeys(database.pool, task, mistaken('concurency'))],
+    ['uniqueWhile', 'column', 'columns', () => uniqueWhile(database.pool, task, mistaken('column'))],
+    ['createGroup', 'polcy', 'policy', () => createGroup(database.pool, 'k', task, {}, mistaken('polcy'))],
     ['RetryTask', 'delay', 'delayMs', async () => new RetryTask(mistaken('delay'))],
   ])('%s: %s', async (owner, option, meant, call) => {
     const error = await Promise.resolve(call()).catch((reason: unknown) => reason)

@@ -1,6 +1,6 @@
 import { refuseUnknown } from '../options/refuse-unknown.js'
 
-/** Options that the methods of a Task take. */
+/** Options that the methods of a Task, and the functions about its type, take. */
 const KNOWN = {
   enqueue: ['delayMs', 'onConflict'],
   finish: ['comment'],
@@ -10,6 +10,10 @@ const KNOWN = {
   clean: ['before', 'olderThanMs', 'states', 'maxNum'],
   failed: ['limit', 'before'],
   resetFailed: ['where', 'maxNum', 'preview'],
+  limitRate: ['count', 'perMs', 'burst'],
+  limitKeys: ['columns', 'concurrency', 'onRetry'],
+  uniqueWhile: ['columns', 'whileRunning'],
+  createGroup: ['policy'],
 } as const
 
 /**

@@ -17,6 +17,7 @@ import {
 } from '@pg-tasks/sql'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import type { Columns, NewTask } from './claimed.js'
+import { checkKnown } from './known-options.js'
 import type { Task } from './task.js'
 
 /** Any task type, whatever its columns. */
@@ -38,17 +39,20 @@ export function limitConcurrency(connection: Connection, task: AnyTask, most: nu
 }
 
 /** Limits how often tasks of the type start in all processes; null: no limit. */
-export function limitRate(connection: Connection, task: AnyTask, limit: RateLimit | null): Promise<void> {
+export async function limitRate(connection: Connection, task: AnyTask, limit: RateLimit | null): Promise<void> {
+  checkKnown('limitRate', limit ?? {})
   return ask(connection, (queryable) => rate(queryable, task.options, limit))
 }
 
 /** Tasks with equal values in the columns run in order, so many at once; null: no keys. */
-export function limitKeys(connection: Connection, task: AnyTask, limit: KeyLimit | null): Promise<void> {
+export async function limitKeys(connection: Connection, task: AnyTask, limit: KeyLimit | null): Promise<void> {
+  checkKnown('limitKeys', limit ?? {})
   return ask(connection, (queryable) => keys(queryable, task.options, limit))
 }
 
 /** At most one waiting task with equal values in the columns; null: no longer. */
-export function uniqueWhile(connection: Connection, task: AnyTask, rule: UniqueRule | null): Promise<void> {
+export async function uniqueWhile(connection: Connection, task: AnyTask, rule: UniqueRule | null): Promise<void> {
+  checkKnown('uniqueWhile', rule ?? {})
   return ask(connection, (queryable) => unique(queryable, task.options, rule))
 }
 
@@ -63,13 +67,14 @@ export function useGroups(connection: Connection, task: AnyTask): Promise<void> 
  *
  * @param options.policy - `always` (the default), or `all_finished`: no callback if a member failed or was canceled
  */
-export function createGroup<Own extends Columns>(
+export async function createGroup<Own extends Columns>(
   connection: Connection,
   key: string,
   callback: Task<Own>,
   columns: Omit<NewTask<Own>, 'planned_to'>,
   options: { readonly policy?: 'always' | 'all_finished' } = {},
 ): Promise<void> {
+  checkKnown('createGroup', options)
   const group = { key, callback: callback.options, columns: columns as Readonly<Record<string, unknown>>, ...options }
   return ask(connection, (queryable) => create(queryable, group))
 }

@@ -33,7 +33,7 @@ describe('an option that does not exist is refused, with the one that was meant:
     ['clean', 'olderThan', 'olderThanMs', () => task.clean(database.pool, mistaken('olderThan'))],
     ['failed', 'limits', 'limit', () => task.failed(database.pool, mistaken('limits'))],
     ['resetFailed', 'wher', 'where', () => task.resetFailed(database.pool, mistaken('wher'))],
-    ['limitRate', 'per', 'perMs', () => limitRate(database.pool, task, mistaken('per'))],
+    ['limitRate', 'brust', 'burst', () => limitRate(database.pool, task, mistaken('brust'))],
     ['limitKeys', 'concurency', 'concurrency', () => limitKeys(database.pool, task, mistaken('concurency'))],
     ['uniqueWhile', 'column', 'columns', () => uniqueWhile(database.pool, task, mistaken('column'))],
     ['createGroup', 'polcy', 'policy', () => createGroup(database.pool, 'k', task, {}, mistaken('polcy'))],

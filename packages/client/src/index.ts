@@ -34,7 +34,7 @@ export { NotSettledError, RunLimitError, TransactionRolledBackError, WorkerStopp
 export type { AcquireMessage, EnqueueMessage, RunMessage, WorkerMessage } from './events/channels.js'
 export { type EventListener, SafeEmitter } from './events/safe-emitter.js'
 export type { ListenerState, ListenerStatus } from './listener/listener-status.js'
-export type { LogFields, Logger } from './logger/logger.js'
+export type { LogFields, Logger, TaskLogger } from './logger/logger.js'
 export type { Middleware, MiddlewareContext } from './middleware/middleware.js'
 export type { Overlap, ScheduledColumns, ScheduleOptions } from './schedule/schedule-options.js'
 export {

@@ -1,11 +1,11 @@
 import { Console } from 'node:console'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { Logger } from '../../../packages/client/src/logger/logger.js'
+import type { TaskLogger } from '../../../packages/client/src/logger/logger.js'
 import { safeLogger } from '../../../packages/client/src/logger/safe-logger.js'
 
 /** What a console has written after `write` has logged to it. */
-function writtenBy(write: (logger: Logger) => void): string {
+function writtenBy(write: (logger: TaskLogger) => void): string {
   const stream = new PassThrough()
   write(safeLogger(new Console(stream, stream)))
   return String(stream.read() ?? '')
@@ -43,4 +43,12 @@ it('another logger is given fields and message', () => {
   const note = (...given: unknown[]): void => void calls.push(given)
   safeLogger({ debug: note, info: note, warn: note, error: note }).info({ id: '7' }, 'Sent')
   expect(calls).toEqual([[{ id: '7' }, 'Sent']])
+})
+
+it('takes a message alone, as a handler may give it', () => {
+  const told: unknown[] = []
+  const note = (...args: unknown[]) => void told.push(args)
+  safeLogger({ debug: note, info: note, warn: note, error: note }).info('Sent')
+  expect(told).toEqual([[{}, 'Sent']])
+  expect(writtenBy((logger) => logger.warn('Late'))).toBe('Late\n')
 })

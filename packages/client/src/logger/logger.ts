@@ -14,6 +14,18 @@ export interface Logger {
   error(fields: LogFields, message: string): void
 }
 
+/** The logger that a handler is given: fields first, as pino takes them, or a message alone. */
+export interface TaskLogger {
+  debug(message: string): void
+  debug(fields: LogFields, message: string): void
+  info(message: string): void
+  info(fields: LogFields, message: string): void
+  warn(message: string): void
+  warn(fields: LogFields, message: string): void
+  error(message: string): void
+  error(fields: LogFields, message: string): void
+}
+
 export type LogLevel = keyof Logger
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]

@@ -1,10 +1,14 @@
 import { isConsole, writeToConsole } from './console-lines.js'
-import { type LogFields, type Logger, type LogLevel, logLevels } from './logger.js'
+import { type LogFields, type Logger, type LogLevel, logLevels, type TaskLogger } from './logger.js'
 
-/** Wraps the user's logger so that one that throws can't stop a worker's loop; a console is given lines for people. */
-export function safeLogger(logger: Logger): Logger {
+/**
+ * Wraps the user's logger so that one that throws can't stop a worker's loop; a console is given lines for people, and a message
+ * that comes alone is given no fields.
+ */
+export function safeLogger(logger: Logger): TaskLogger {
   const toConsole = isConsole(logger)
-  const call = (level: LogLevel) => (fields: LogFields, message: string) => {
+  const call = (level: LogLevel) => (given: LogFields | string, behind?: string) => {
+    const [fields, message] = typeof given === 'string' ? [{}, given] : [given, behind ?? '']
     try {
       if (toConsole) writeToConsole(logger, level, fields, message)
       else logger[level](fields, message)
@@ -16,4 +20,4 @@ export function safeLogger(logger: Logger): Logger {
   return Object.freeze({ debug, info, warn, error })
 }
 
-type Write = Logger[LogLevel]
+type Write = TaskLogger[LogLevel]

@@ -1,5 +1,5 @@
 import type { Queryable } from '@pg-tasks/sql'
-import type { Logger } from '../logger/logger.js'
+import type { TaskLogger } from '../logger/logger.js'
 import type { TaskContext } from '../task/task-context.js'
 import type { MiddlewareContext } from './middleware.js'
 
@@ -23,7 +23,7 @@ export class RunContext implements MiddlewareContext {
     return this.#context.attempt
   }
 
-  get logger(): Logger {
+  get logger(): TaskLogger {
     return this.#context.logger
   }
 

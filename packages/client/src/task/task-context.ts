@@ -1,5 +1,5 @@
 import type { Connection, Queryable } from '@pg-tasks/sql'
-import type { Logger } from '../logger/logger.js'
+import type { TaskLogger } from '../logger/logger.js'
 import type { Stored } from './stored.js'
 
 /** What the function of a step is given. */
@@ -20,8 +20,8 @@ export interface TaskContext {
   readonly signal: AbortSignal
   /** Which execution this is, from 1. */
   readonly attempt: number
-  /** The worker's logger. */
-  readonly logger: Logger
+  /** The worker's logger: `logger.info('sent')`, or with fields before the message. */
+  readonly logger: TaskLogger
   /**
    * With `settle: 'one_transaction'`: the transaction in which this task and others of its batch are run and settled. A handler
    * that throws takes back what it wrote, and no more.

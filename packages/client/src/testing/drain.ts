@@ -2,6 +2,7 @@ import { type Connection, describeType, type Queryable, type TaskState, toQuerya
 import { TypeNotRegisteredError } from '../errors/database-errors.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { FailureLog } from '../logger/failure-log.js'
+import { safeLogger } from '../logger/safe-logger.js'
 import { MiddlewareChain } from '../middleware/middleware-chain.js'
 import { BatchTask } from '../task/batch-task.js'
 import { CancelTask } from '../task/cancel-task.js'
@@ -73,13 +74,14 @@ async function partsOf(
   queryable: Queryable,
   connection: Connection,
   task: Task<object>,
-  { middleware, logger }: Readonly<Required<DrainOptions>>,
+  { middleware, logger: given }: Readonly<Required<DrainOptions>>,
 ): Promise<RunParts> {
   const { schema, table } = task.options
   const type = await describeType(queryable, schema, table)
   if (type === undefined) {
     throw new TypeNotRegisteredError(`The table ${schema}.${table} is not a registered task type; register it first.`)
   }
+  const logger = safeLogger(given)
   const chain = new MiddlewareChain()
   for (const one of middleware) chain.add(one)
   const steps = new Steps({ settling: queryable, logger, failures: new FailureLog(logger) }, () => type)

@@ -2,6 +2,7 @@ import type { Queryable, TemplateRow } from '@pg-tasks/sql'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import type { Logger } from '../logger/logger.js'
 import { noopLogger } from '../logger/noop-logger.js'
+import { safeLogger } from '../logger/safe-logger.js'
 import { checkOptions } from '../options/check-options.js'
 import { anything, integer, loggerOption } from '../options/checks.js'
 import type { Claimed, Columns, NewTask } from '../task/claimed.js'
@@ -122,7 +123,7 @@ function contextOf({ id }: { readonly id: string }, options: ResolvedPerformOpti
   return {
     signal,
     attempt,
-    logger,
+    logger: safeLogger(logger),
     once: once as TaskContext['once'],
     get tx(): Queryable {
       if (tx !== undefined) return tx

@@ -1,5 +1,5 @@
 import { type Connection, listTasks, type Queryable, type TaskState, type TypeDescription } from '@pg-tasks/sql'
-import type { Logger } from '../logger/logger.js'
+import type { TaskLogger } from '../logger/logger.js'
 import type { MiddlewareChain } from '../middleware/middleware-chain.js'
 import { runsOf } from '../task/held-runs.js'
 import type { Task } from '../task/task.js'
@@ -19,7 +19,7 @@ export interface RunParts {
   readonly type: TypeDescription
   readonly chain: MiddlewareChain
   readonly steps: Steps
-  readonly logger: Logger
+  readonly logger: TaskLogger
 }
 
 /** Calls a handler and settles its task on the same connection. */

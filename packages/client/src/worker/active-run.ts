@@ -1,6 +1,6 @@
 import type { Connection, Queryable } from '@pg-tasks/sql'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
-import type { Logger } from '../logger/logger.js'
+import type { TaskLogger } from '../logger/logger.js'
 import type { Claimed } from '../task/claimed.js'
 import type { HeldRun, SettledByHandler } from '../task/held-runs.js'
 import type { TaskContext } from '../task/task-context.js'
@@ -15,7 +15,7 @@ export class ActiveRun implements HeldRun, TaskContext {
   readonly token: string
   readonly row: Claimed
   readonly attempt: number
-  readonly logger: Logger
+  readonly logger: TaskLogger
   readonly suspect: boolean
   phase: RunPhase = 'queued'
   settled: SettledByHandler | undefined
@@ -33,7 +33,7 @@ export class ActiveRun implements HeldRun, TaskContext {
   #abortReason: Error | undefined
   readonly #steps: Steps
 
-  constructor(row: Claimed, logger: Logger, steps: Steps) {
+  constructor(row: Claimed, logger: TaskLogger, steps: Steps) {
     this.id = row.id
     this.token = row.run_token
     this.row = row

@@ -1,7 +1,7 @@
 import type { TypeDescription } from '@pg-tasks/sql'
 import type { SafeEmitter } from '../events/safe-emitter.js'
 import type { FailureLog } from '../logger/failure-log.js'
-import type { Logger } from '../logger/logger.js'
+import type { TaskLogger } from '../logger/logger.js'
 import type { MiddlewareChain } from '../middleware/middleware-chain.js'
 import type { ActiveRun } from './active-run.js'
 import type { TaskReference, TypeReference, WorkerEvents } from './worker-events.js'
@@ -13,7 +13,7 @@ export interface TypeContext {
   readonly workerId: string
   readonly options: ResolvedWorkerOptions
   readonly events: SafeEmitter<WorkerEvents>
-  readonly logger: Logger
+  readonly logger: TaskLogger
   readonly failures: FailureLog
   /** Stands around every call of a handler. */
   readonly middleware: MiddlewareChain

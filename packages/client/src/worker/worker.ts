@@ -6,7 +6,7 @@ import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { EventSource } from '../events/event-source.js'
 import { Listener } from '../listener/listener.js'
 import { FailureLog } from '../logger/failure-log.js'
-import type { Logger } from '../logger/logger.js'
+import type { TaskLogger } from '../logger/logger.js'
 import { safeLogger } from '../logger/safe-logger.js'
 import type { Middleware } from '../middleware/middleware.js'
 import { MiddlewareChain } from '../middleware/middleware-chain.js'
@@ -47,7 +47,7 @@ export class Worker extends EventSource<WorkerEvents> {
   /** Identity of this worker, new at each start; `run_worker` of its tasks. */
   readonly id: string
   readonly #options: ResolvedWorkerOptions
-  readonly #logger: Logger
+  readonly #logger: TaskLogger
   readonly #events: WorkerEmitter
   readonly #middleware = new MiddlewareChain()
   readonly #context: TypeContext

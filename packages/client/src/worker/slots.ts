@@ -1,6 +1,6 @@
 import type { GoneReason, Run, TypeDescription } from '@pg-tasks/sql'
 import { unreadableIn } from '../connection/guard-types.js'
-import { LeaseLostError, type LeaseLostReason } from '../errors/lease-lost-error.js'
+import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { RunLimitError } from '../errors/run-errors.js'
 import type { Claimed } from '../task/claimed.js'
 import { runsOf } from '../task/held-runs.js'
@@ -10,6 +10,7 @@ import { type WaitOptions, wait } from '../timers/wait.js'
 import { ActiveRun } from './active-run.js'
 import { callHandler } from './call-handler.js'
 import { Lingering } from './lingering.js'
+import { lostReason } from './lost-reason.js'
 import { type HandlerEnd, isOwnDoing, outcomeOf } from './outcome.js'
 import { Prefetch } from './prefetch.js'
 import { RunQueue } from './run-queue.js'
@@ -19,14 +20,6 @@ import { type TypeContext, taskReference } from './type-context.js'
 
 /** A task that was taken ahead of a free slot is given back if none is free after this time, in milliseconds. */
 const LONGEST_QUEUED_MS = 1_000
-
-const LOST_REASONS: Partial<Record<GoneReason, LeaseLostReason>> = {
-  canceled: 'canceled',
-  reset: 'reset',
-  missing: 'gone',
-  finished: 'finished',
-  failed: 'taken_over',
-}
 
 /** Told when there is room again for what may be acquired. */
 export interface SlotsListener {
@@ -133,7 +126,7 @@ export class Slots {
   gone(id: string, token: string, reason: GoneReason): void {
     const run = this.#held.get(id)
     if (run === undefined || run.token !== token || run.phase === 'settling') return
-    const error = new LeaseLostError(run.id, LOST_REASONS[reason] ?? 'taken_over')
+    const error = new LeaseLostError(run.id, lostReason(reason))
     if (isOwnDoing(run.settled, reason)) {
       // It may also have been asked for from outside, in this process: then the handler should hear it.
       if (reason === 'canceled') run.abort(error)

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { appendFileSync, chownSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Client } from 'pg'
 import { startTestServer, type TestServer } from './test-server.js'
 import { waitFor } from './wait-for.js'
+import { withClient } from './with-client.js'
 
 const run = promisify(execFile)
 
@@ -41,7 +41,9 @@ async function follow(server: TestServer, primary: TestServer, { synchronous }: 
   if (synchronous) await makeSynchronous(primary)
   return Object.assign(Object.create(server) as TestServer, {
     catchUp: () => catchUp(primary.url, server.url),
-    promote: () => withClient(server.url, (client) => client.query('select pg_promote(true, 10)')),
+    promote: async () => {
+      await withClient(server.url, (client) => client.query('select pg_promote(true, 10)'))
+    },
   })
 }
 
@@ -97,14 +99,4 @@ async function catchUp(primaryUrl: string, replicaUrl: string): Promise<void> {
       (await client.query('select where pg_last_wal_replay_lsn() >= $1::pg_lsn', [position])).rowCount === 1
     await waitFor(isThere, { what: `position ${position} on the replica` })
   })
-}
-
-async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    await use(client)
-  } finally {
-    await client.end()
-  }
 }

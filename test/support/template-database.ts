@@ -1,7 +1,8 @@
 import { migrate } from '@pg-tasks/sql'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { migrationsFingerprint } from './migration-files.js'
 import { databaseUrl, quoteIdentifier, uniqueName } from './names.js'
+import { withClient } from './with-client.js'
 
 const PREFIX = 'pg_tasks_test_template_'
 
@@ -44,15 +45,5 @@ async function makeTemplate(server: Client, serverUrl: string, name: string): Pr
   } catch (error) {
     await server.query(`drop database if exists ${quoteIdentifier(draft)} with (force)`)
     throw error
-  }
-}
-
-async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    await use(client)
-  } finally {
-    await client.end()
   }
 }

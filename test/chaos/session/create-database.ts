@@ -1,6 +1,7 @@
 import { limitConcurrency, limitKeys, migrate, register, uniqueWhile, useGroups } from '@pg-tasks/sql'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { databaseUrl } from '../../support/names.js'
+import { withClient } from '../../support/with-client.js'
 import type { ChaosType } from '../load/task-types.js'
 
 export const DATABASE = 'chaos'
@@ -68,8 +69,8 @@ const OWN_COLUMNS = `ref text, kind text not null default 'return', generation i
 
 /** Makes the database of a run; with the types given, and schedules if one of them is there for it. */
 export async function createChaosDatabase(serverUrl: string, types: readonly ChaosType[]): Promise<void> {
-  await withClient(serverUrl, (client) => client.query(`create database ${DATABASE}`))
-  await withClient(databaseUrl(serverUrl, DATABASE), async (client) => {
+  await withProgramClient(serverUrl, (client) => client.query(`create database ${DATABASE}`))
+  await withProgramClient(databaseUrl(serverUrl, DATABASE), async (client) => {
     await migrate(client)
     await client.query(`create schema chaos; ${LEDGER}`)
     for (const type of types) await createType(client, type)
@@ -91,17 +92,7 @@ async function createType(client: Client, type: ChaosType): Promise<void> {
   if (callback !== undefined) await useGroups(client, name)
 }
 
-export async function withClient<Value>(url: string, use: (client: Client) => Promise<Value>): Promise<Value> {
-  const client = new Client({
-    connectionString: url,
-    application_name: 'chaos program',
-    connectionTimeoutMillis: 5_000,
-  })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await use(client)
-  } finally {
-    await client.end().catch(() => {})
-  }
+/** As somebody whom the faults leave alone. */
+export function withProgramClient<Value>(url: string, use: (client: Client) => Promise<Value>): Promise<Value> {
+  return withClient(url, use, { application_name: 'chaos program' })
 }

@@ -5,7 +5,7 @@ import { type Replica, rejoin, startReplica } from '../../support/replica.js'
 import { startTestServer, type TestServer } from '../../support/test-server.js'
 import { waitFor } from '../../support/wait-for.js'
 import type { ChaosType } from '../load/task-types.js'
-import { createChaosDatabase, DATABASE, withClient } from './create-database.js'
+import { createChaosDatabase, DATABASE, withProgramClient } from './create-database.js'
 
 /** What happens to the server that everybody uses; between the last two it acknowledges what a failover will lose. */
 export type ServerEvent = 'server_ended' | 'server_back' | 'forgetting_began' | 'forgetting_ended'
@@ -38,7 +38,9 @@ export class Servers {
     await createChaosDatabase(primary.url, types)
     if (!options.replica) return new Servers(primary, undefined, options.onEvent)
     // Here, and so in the replica's copy too: a standby asks again for its primary after a crash.
-    await withClient(primary.url, (client) => client.query("alter system set wal_retrieve_retry_interval = '100ms'"))
+    await withProgramClient(primary.url, (client) =>
+      client.query("alter system set wal_retrieve_retry_interval = '100ms'"),
+    )
     return new Servers(primary, await startReplica(primary, { synchronous: true }), options.onEvent)
   }
 
@@ -54,7 +56,7 @@ export class Servers {
 
   /** Runs statements there. */
   ask<Value>(work: (client: Client) => Promise<Value>): Promise<Value> {
-    return withClient(this.url, work)
+    return withProgramClient(this.url, work)
   }
 
   /** `kill -9`, and a restart after a while. */
@@ -89,12 +91,12 @@ export class Servers {
 
   /** Replication stands still; what is committed from now on, a failover loses. */
   async #forget(replica: Replica, forMs: number): Promise<void> {
-    await withClient(this.#primary.url, async (client) => {
+    await withProgramClient(this.#primary.url, async (client) => {
       await client.query("alter system set synchronous_standby_names = ''")
       this.#onEvent('forgetting_began')
       await client.query('select pg_reload_conf()')
     })
-    const receiver = await withClient(replica.url, async (client) => {
+    const receiver = await withProgramClient(replica.url, async (client) => {
       const { rows } = await client.query<{ pid: number | null }>('select max(pid) as pid from pg_stat_wal_receiver')
       return rows[0]?.pid
     })

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { startProxy } from '../../support/proxy.js'
 import { countStates, createTaskType, insertTasks, readTask } from '../../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { startWorker, taskOf } from './start-worker.js'
+import { Latch, startWorker, taskOf } from './start-worker.js'
 
 // A slot that has become free is filled by the transaction that finishes its last task: one commit per task.
 /** The transactions that changed a row, in order. */
@@ -14,12 +14,17 @@ beforeAll(async () => {
   database = await createDatabase()
 })
 
-/** Runs two tasks, one after the other, and tells whether one transaction finished the first and acquired the second. */
-async function areOneTransaction(table: string): Promise<boolean> {
+/** Lets each row tell which transactions have changed it. */
+async function noteTransactions(table: string): Promise<void> {
   await database.pool.query(`
     create function ${table}_trigger() returns trigger language plpgsql as
       $$ begin new.transactions := new.transactions || pg_current_xact_id()::text; return new; end $$;
     create trigger own before update on tasks.${table} for each row execute function ${table}_trigger()`)
+}
+
+/** Runs two tasks, one after the other, and tells whether one transaction finished the first and acquired the second. */
+async function areOneTransaction(table: string): Promise<boolean> {
+  await noteTransactions(table)
   await insertTasks(database.pool, table, 2)
   const recorded = await startWorker({ connectionString: database.url }, [taskOf(table), 1])
   await recorded.seen('finished', { count: 2 })
@@ -33,6 +38,23 @@ it('finishes a task and acquires the next in one transaction', async () => {
   await createTaskType(database.pool, 'together', { columns: TRANSACTIONS })
   expect(await areOneTransaction('together')).toBe(true)
   expect(await countStates(database.pool, 'together')).toEqual({ finished: 2 })
+})
+
+it('finishes what ends in the same turn, and fills all those slots, in one transaction', async () => {
+  const table = 'same_turn'
+  await createTaskType(database.pool, table, { columns: TRANSACTIONS })
+  await noteTransactions(table)
+  const ids = await insertTasks(database.pool, table, 8)
+  const latch = new Latch()
+  const task = taskOf(table, ({ id }) => (ids.indexOf(id) < 4 ? latch.opened : undefined))
+  const recorded = await startWorker({ connectionString: database.url }, [task, 4])
+  await recorded.seen('started', { count: 4 })
+  latch.open()
+  await recorded.seen('finished', { count: 8 })
+  const { rows } = await database.pool.query(`select transactions from tasks.${table} order by id`)
+  const met = rows.map(({ transactions }, index) => transactions[index < 4 ? 1 : 0])
+  expect(met).toHaveLength(8)
+  expect(new Set(met).size).toBe(1)
 })
 
 it('does so where tasks are deleted at their finish, and a user’s column has any name', async () => {

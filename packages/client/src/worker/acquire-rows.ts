@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { acquire, finishAndAcquire, type TypeDescription } from '@pg-tasks/sql'
 import type { Claimed } from '../task/claimed.js'
 import { failureKind } from './failure-kind.js'
@@ -16,8 +15,6 @@ export async function acquireRows(
   const options = { maxNum, workerId, slotsEmpty: slots.empty }
   const runs = type.limited ? [] : finishing.lend()
   if (runs.length === 0) return acquire<Claimed>(control, type, options)
-  // A rejection that a handler has left behind ends the process in this turn, and its task must not be finished then.
-  await nextTurn()
   try {
     const { unfinished, rows } = await finishAndAcquire<Claimed>(control, type, runs, options)
     finishing.repay(runs, unfinished)

@@ -9,6 +9,7 @@ import { startTimer } from '../timers/start-timer.js'
 import { wait } from '../timers/wait.js'
 import type { ActiveRun } from './active-run.js'
 import { failureKind } from './failure-kind.js'
+import type { LentRuns } from './lent-runs.js'
 import type { Outcome, SingleOutcome } from './outcome.js'
 import { OutcomeReport } from './outcome-report.js'
 import { takeBatch } from './take-batch.js'
@@ -27,16 +28,6 @@ const GATHER_MS = 20
 const RETRY_WAIT = { baseMs: 50, maxMs: 5_000 }
 /** For errors that somebody has to mend: revoked rights, a trigger that refuses. */
 const MENDING_WAIT = { baseMs: 500, maxMs: 10_000 }
-
-/** Runs that are about to be finished, for whoever acquires: it finishes them in the same transaction. */
-export interface LentRuns {
-  /** Takes them, if they are few. */
-  lend(): ActiveRun[]
-  /** They are finished, but for these. */
-  repay(runs: readonly ActiveRun[], unfinished: readonly UnfinishedRun[]): void
-  /** They could not be finished, or nobody knows: they go the usual way. */
-  takeBack(runs: readonly ActiveRun[]): void
-}
 
 interface Look {
   readonly run: ActiveRun
@@ -92,6 +83,10 @@ export class Settler implements LentRuns {
     }
   }
 
+  get pending(): boolean {
+    return this.#finishing.length > 0
+  }
+
   lend(): ActiveRun[] {
     const { length } = this.#finishing
     // What could not be written before shall be in nobody's way.
@@ -133,11 +128,11 @@ export class Settler implements LentRuns {
     this.#abandoned.abort()
   }
 
-  /** Several handlers that end in the same turn share a statement. */
+  /** Several handlers that end in the same turn share a statement; before it, whoever acquires may take them along. */
   #flush(): void {
     if (this.#flushing) return
     this.#flushing = true
-    setImmediate(() => {
+    inTheTurnAfterNext(() => {
       void this.#orAbandoned(async () => {
         while (this.#finishing.length > 0) await this.#finishBatch(takeBatch(this.#finishing, (run) => run.id))
       }).finally(() => {
@@ -296,4 +291,8 @@ export class Settler implements LentRuns {
     this.#onSettled(run)
     if (this.#unsettled === 0) this.#onDrained()
   }
+}
+
+function inTheTurnAfterNext(work: () => void): void {
+  setImmediate(() => setImmediate(work))
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeDescription } from '@pg-tasks/sql'
 import { Backoff } from '../backoff/backoff.js'
 import { ConnectionLostError, isClosing } from '../errors/connection-errors.js'
@@ -215,13 +216,16 @@ export class TypeRunner {
     if (this.#heart.idle && !this.#slots.holdsAny) await this.#heart.close(this.#context.control)
     await this.#rescuer.rescueIfDue(type)
     if (this.#draining && this.#slots.empty) this.#draining = false
+    // Handlers that end in the same turn are finished, and their slots filled, by one statement. And a rejection that one has left
+    // behind ends the process in this turn: its task must not be finished then.
+    if (this.#slots.finishing.pending) await nextTurn()
     const room = this.#draining ? 0 : this.#slots.room
     if (room === 0) {
       await this.#pace.waitForRoom()
       return
     }
     this.#pace.begin()
-    const count = (await this.#runBatch(type)) ?? (await this.#acquire(type, room))
+    const count = (this.#batches && (await this.#runBatch(type))) ?? (await this.#acquire(type, room))
     await this.#pace.goOn(type, count, room)
   }
 

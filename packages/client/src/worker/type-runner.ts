@@ -225,13 +225,15 @@ export class TypeRunner {
       return
     }
     this.#pace.begin()
-    const count = (this.#batches && (await this.#runBatch(type))) ?? (await this.#acquire(type, room))
+    // Nothing is awaited before an acquire that finishes tasks: no handler ends between the turn that was waited for and it.
+    const batched = this.#batches === undefined ? undefined : await this.#runBatch(this.#batches, type)
+    const count = batched ?? (await this.#acquire(type, room))
     await this.#pace.goOn(type, count, room)
   }
 
-  /** Undefined where nothing is run in batches, or it is time to look for tasks that run singly. */
-  async #runBatch(type: TypeDescription): Promise<number | undefined> {
-    return this.#batches && this.#pace.waitForBatch(this.#batches.run(type, this.#slots.empty, this.#pace.slept))
+  /** Undefined where it is time to look for tasks that run singly. */
+  async #runBatch(batches: BatchRunner, type: TypeDescription): Promise<number | undefined> {
+    return this.#pace.waitForBatch(batches.run(type, this.#slots.empty, this.#pace.slept))
   }
 
   async #acquire(type: TypeDescription, maxNum: number): Promise<number> {

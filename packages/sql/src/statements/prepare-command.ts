@@ -1,4 +1,5 @@
 import type { Queryable } from '../connection.js'
+import { READABLE_SETTINGS } from './readable-settings.js'
 
 /**
  * Makes the session of a command independent of what the role or the database set: a statement that waits for a lock gives up
@@ -8,9 +9,7 @@ export async function prepareCommand(
   connection: Queryable,
   options: { readonly lockTimeoutMs: number },
 ): Promise<void> {
-  await connection.query(
-    `select set_config('lock_timeout', $1, false), set_config('datestyle', 'ISO, YMD', false),
-       set_config('intervalstyle', 'postgres', false), set_config('extra_float_digits', '1', false)`,
-    [String(options.lockTimeoutMs)],
-  )
+  await connection.query(`select set_config('lock_timeout', $1, false), ${READABLE_SETTINGS}`, [
+    String(options.lockTimeoutMs),
+  ])
 }

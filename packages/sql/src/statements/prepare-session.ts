@@ -1,4 +1,5 @@
 import type { Queryable } from '../connection.js'
+import { READABLE_SETTINGS } from './readable-settings.js'
 
 /**
  * Makes a session of a worker's own independent of what the role or the database set: statements in READ COMMITTED, no wait for
@@ -12,9 +13,8 @@ export async function prepareSession(
   await connection.query(
     `select set_config('default_transaction_isolation', 'read committed', false),
        set_config('lock_timeout', $1, false), set_config('statement_timeout', '15s', false),
-       set_config('idle_session_timeout', '0', false), set_config('datestyle', 'ISO, YMD', false),
-       set_config('intervalstyle', 'postgres', false), set_config('extra_float_digits', '1', false),
-       set_config('row_security', 'on', false)`,
+       set_config('idle_session_timeout', '0', false), set_config('row_security', 'on', false),
+       ${READABLE_SETTINGS}`,
     [String(options.lockTimeoutMs)],
   )
 }

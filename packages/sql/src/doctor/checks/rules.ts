@@ -1,3 +1,4 @@
+import { quoteLiteral } from '../../quote-literal.js'
 import type { Check } from '../check.js'
 import type { Finding } from '../finding.js'
 
@@ -32,7 +33,7 @@ export const rulesCheck: Check = {
 
 function findingsOf({ schema, table, name, lostKeys, lostUnique }: RuleRow): Finding[] {
   const findings: Finding[] = []
-  const type = `${literal(schema)}, ${literal(table)}`
+  const type = `${quoteLiteral(schema)}, ${quoteLiteral(table)}`
   if (lostKeys !== null) {
     findings.push({
       severity: 'critical',
@@ -52,8 +53,4 @@ function findingsOf({ schema, table, name, lostKeys, lostUnique }: RuleRow): Fin
     })
   }
   return findings
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }

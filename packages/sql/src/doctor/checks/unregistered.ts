@@ -1,3 +1,4 @@
+import { quoteLiteral } from '../../quote-literal.js'
 import type { Check } from '../check.js'
 
 /** Tables that look like task tables and are not registered: what is inserted there is never run. */
@@ -24,12 +25,8 @@ export const unregisteredCheck: Check = {
       severity: 'warning' as const,
       subject: name,
       problem: `${name} has the columns of a task table and is not registered: its tasks are never run.`,
-      remedy: `select tasks.register(${literal(schema)}, ${literal(table)});`,
+      remedy: `select tasks.register(${quoteLiteral(schema)}, ${quoteLiteral(table)});`,
       details: {},
     }))
   },
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }

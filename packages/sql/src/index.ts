@@ -98,6 +98,7 @@ export { closeBatch, openBatch, suspectBatches } from './statements/batches.js'
 export { type CancelOptions, cancel } from './statements/cancel.js'
 export { type CleanOptions, clean, type FinalState } from './statements/clean.js'
 export { closeLease } from './statements/close-lease.js'
+export { committedTransactions } from './statements/committed-transactions.js'
 export {
   type FailedTask,
   type FailedTasksOptions,
@@ -134,7 +135,7 @@ export { type RegisterOptions, register } from './statements/register.js'
 export { release } from './statements/release.js'
 export { rescue } from './statements/rescue.js'
 export { type ResetOptions, reset } from './statements/reset.js'
-export { type RetryOptions, retry } from './statements/retry.js'
+export { type Retried, type RetryOptions, retry } from './statements/retry.js'
 export { fallAsleep, nothingInFlight, stayAwake, stopAwake, wakeUp } from './statements/sleep-locks.js'
 export { beginStep, markStep, type StepLock, type StepStart } from './statements/steps.js'
 export {

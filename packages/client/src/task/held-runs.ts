@@ -1,10 +1,10 @@
-import type { Run, TaskState } from '@pg-tasks/sql'
+import type { Retried, Run } from '@pg-tasks/sql'
 
 /** How a handler has settled its own task on a connection of its own; whether that is committed nobody here knows. */
 export interface SettledByHandler {
   readonly verb: 'finish' | 'retry' | 'cancel'
-  /** What a retry made of it. */
-  readonly state?: TaskState
+  /** What a retry made of it, once that is answered. */
+  readonly retried?: Retried
 }
 
 /** What a run's own handler has done with its task so far. */

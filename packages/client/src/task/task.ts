@@ -25,6 +25,7 @@ import {
   toPreparedQueryable,
   toQueryable,
 } from '@pg-tasks/sql'
+import { TaskNotFoundError, TaskNotRunningError } from '../errors/database-errors.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { checkDueTime, checkRetryTime } from './check-delay.js'
@@ -145,8 +146,9 @@ export abstract class Task<Own extends Columns = object> {
    */
   async finish(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<void> {
     checkKnown('finish', options)
-    const { id, token } = this.#settle(task, 'finish')
-    await this.#askOften(connection, (queryable) => finish(queryable, this.options, id, { ...options, token }))
+    await this.#settle(connection, task, 'finish', (queryable, { id, token }) =>
+      finish(queryable, this.options, id, { ...options, token }),
+    )
   }
 
   /**
@@ -158,12 +160,11 @@ export abstract class Task<Own extends Columns = object> {
   async retry(connection: Connection, task: TaskOrId, options: Omit<RetryOptions, 'token'> = {}): Promise<TaskState> {
     checkKnown('retry', options)
     checkRetryTime(options)
-    const { id, token, run } = this.#settle(task, 'retry')
-    const state = await this.#askOften(connection, (queryable) =>
-      retry(queryable, this.options, id, { ...options, token }),
-    )
-    if (run !== undefined) run.settled = { verb: 'retry', state }
-    return state
+    return this.#settle(connection, task, 'retry', async (queryable, { id, token, run }) => {
+      const retried = await retry(queryable, this.options, id, { ...options, token })
+      if (run !== undefined) run.settled = { verb: 'retry', retried }
+      return retried.state
+    })
   }
 
   /**
@@ -175,8 +176,9 @@ export abstract class Task<Own extends Columns = object> {
    */
   async cancel(connection: Connection, task: TaskOrId, options: CommentOption = {}): Promise<TaskState> {
     checkKnown('cancel', options)
-    const { id, token } = this.#settle(task, 'cancel')
-    return this.#askOften(connection, (queryable) => cancel(queryable, this.options, id, { ...options, token }))
+    return this.#settle(connection, task, 'cancel', (queryable, { id, token }) =>
+      cancel(queryable, this.options, id, { ...options, token }),
+    )
   }
 
   /**
@@ -226,13 +228,31 @@ export abstract class Task<Own extends Columns = object> {
     return this.#ask(connection, (queryable) => setOnFailure(queryable, this.options, target?.options ?? null))
   }
 
-  /** The token that fences the call: the task's own, or the one that this process holds for the id. */
-  #settle(task: TaskOrId, verb: SettledByHandler['verb']): Fenced {
+  /** Settles a task; its run, where this process holds it, knows of it unless the database has refused. */
+  async #settle<Value>(
+    connection: Connection,
+    task: TaskOrId,
+    verb: SettledByHandler['verb'],
+    statement: (queryable: Queryable, fenced: Fenced) => Promise<Value>,
+  ): Promise<Value> {
+    const fenced = this.#fence(task)
+    const { run } = fenced
+    const before = run?.settled
+    if (run !== undefined) run.settled = { verb }
+    try {
+      return await this.#askOften(connection, (queryable) => statement(queryable, fenced))
+    } catch (error) {
+      if (run !== undefined && didNothing(error)) run.settled = before
+      throw error
+    }
+  }
+
+  /** The token that fences a call: the task's own, or the one that this process holds for the id. */
+  #fence(task: TaskOrId): Fenced {
     const id = idOf(task)
     const run = runsOf(this).get(id)
     const given = typeof task === 'object' ? (task.run_token ?? undefined) : undefined
     if (run === undefined || (given !== undefined && given !== run.token)) return { id, token: given, run: undefined }
-    run.settled = { verb }
     return { id, token: run.token, run }
   }
 
@@ -260,6 +280,13 @@ interface Fenced {
   readonly token: string | undefined
   /** The run of this process that acts. */
   readonly run: HeldRun | undefined
+}
+
+/** Whether it is certain that what raised this left the task as it was. */
+function didNothing(error: unknown): boolean {
+  return (
+    error instanceof TaskNotRunningError || error instanceof TaskNotFoundError || error instanceof InvalidArgumentError
+  )
 }
 
 function idOf(task: TaskOrId): string {

@@ -52,7 +52,7 @@ export class OutcomeReport {
     if (reason === 'finished' || (reason === 'missing' && this.#type().storageMs === 0)) this.finished(run)
     else if (settled === undefined || reason === 'stale' || !isOwnDoing(settled, reason)) this.lost(run, reason)
     else if (settled.verb === 'cancel') this.#emit('canceled', run)
-    else if (settled.verb === 'retry') this.#retried(run, undefined, settled.state ?? 'ready')
+    else if (settled.verb === 'retry') this.#retried(run, undefined, settled.retried?.state ?? 'ready')
     else this.lost(run, reason)
   }
 

@@ -39,13 +39,13 @@ export function outcomeOf(run: EndedRun, end: HandlerEnd, autoFinish: boolean): 
   return run.settled === undefined && end.threw ? otherwise : { kind: 'look', otherwise }
 }
 
-/** Whether what was found is what the handler itself has done to its task. */
+/** Whether what was found may be what the handler itself has done to its task. */
 export function isOwnDoing(settled: SettledByHandler | undefined, found: GoneReason): boolean {
   switch (settled?.verb) {
     case 'finish':
       return found === 'finished' || found === 'missing'
     case 'retry':
-      // A retry takes the token away, and nobody can tell whose it was.
+      // Or somebody else's doing: a retry takes the token away. Its transaction tells.
       return found === 'lost'
     case 'cancel':
       return found === 'canceled'

@@ -1,4 +1,12 @@
-import { finishMany, heartbeat, release, type TypeDescription, type UnfinishedRun } from '@pg-tasks/sql'
+import {
+  committedTransactions,
+  finishMany,
+  type GoneReason,
+  heartbeat,
+  release,
+  type TypeDescription,
+  type UnfinishedRun,
+} from '@pg-tasks/sql'
 import { backoffDelay } from '../backoff/backoff.js'
 import { TaskNotFoundError, TaskNotRunningError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
@@ -10,7 +18,7 @@ import { wait } from '../timers/wait.js'
 import type { ActiveRun } from './active-run.js'
 import { failureKind } from './failure-kind.js'
 import type { LentRuns } from './lent-runs.js'
-import type { Outcome, SingleOutcome } from './outcome.js'
+import { isOwnDoing, type Outcome, type SingleOutcome } from './outcome.js'
 import { OutcomeReport } from './outcome-report.js'
 import { takeBatch } from './take-batch.js'
 import { type TypeContext, typeReference } from './type-context.js'
@@ -211,15 +219,25 @@ export class Settler implements LentRuns {
     const { settling, workerId } = this.#context
     const { gone } = await this.#untilWritten(() => heartbeat(settling, this.#type(), workerId, runs))
     const found = new Map(gone.map(({ id, reason }) => [id, reason]))
+    const undone = await this.#undoneRetries(runs.filter((run) => mayBeRetried(run, found.get(run.id))))
     for (const { run, otherwise } of looks) {
       const reason = found.get(run.id)
       if (reason === undefined && otherwise !== undefined) {
         void this.#settleAlone(run, otherwise)
         continue
       }
-      this.#report.found(run, reason ?? 'stale')
+      if (undone.has(run)) this.#report.lost(run, reason ?? 'stale')
+      else this.#report.found(run, reason ?? 'stale')
       this.#done(run)
     }
+  }
+
+  /** A retry takes the token away, so that the task does not show whether it is this run's or somebody else has it since. */
+  async #undoneRetries(runs: readonly ActiveRun[]): Promise<ReadonlySet<ActiveRun>> {
+    const asked = runs.flatMap(({ settled }) => settled?.retried?.transactionId ?? [])
+    if (asked.length === 0) return new Set(runs)
+    const committed = await this.#untilWritten(() => committedTransactions(this.#context.settling, asked))
+    return new Set(runs.filter(({ settled }) => !committed.has(settled?.retried?.transactionId ?? '')))
   }
 
   async #settleAlone(run: ActiveRun, outcome: SingleOutcome): Promise<void> {
@@ -291,6 +309,10 @@ export class Settler implements LentRuns {
     this.#onSettled(run)
     if (this.#unsettled === 0) this.#onDrained()
   }
+}
+
+function mayBeRetried({ settled }: ActiveRun, found: GoneReason | undefined): boolean {
+  return settled?.verb === 'retry' && found !== undefined && isOwnDoing(settled, found)
 }
 
 function inTheTurnAfterNext(work: () => void): void {

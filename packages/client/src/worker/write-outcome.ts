@@ -28,7 +28,8 @@ export async function writeOutcome(
         failure !== undefined && failureKind(failure) === 'row' ? {} : outcome.options
       const error = describeFailure(outcome.error)
       const { reason } = outcome
-      return retry(connection, type, id, { delayMs, plannedTo, comment: storable(comment), error, token, reason })
+      const wish = { delayMs, plannedTo, comment: storable(comment), error, token, reason }
+      return (await retry(connection, type, id, wish)).state
     }
     case 'cancel':
       await cancel(connection, type, id, { comment: storable(outcome.comment), token })

@@ -84,7 +84,7 @@ export function taskRoutes(services: Services): Hono<DashboardEnv> {
         const { type } = await shownType(services, connection, name)
         switch (action) {
           case 'retry':
-            return { affected: 1, value: await retry(connection, type, id, { delayMs: 0, comment }) }
+            return { affected: 1, value: (await retry(connection, type, id, { delayMs: 0, comment })).state }
           case 'cancel': {
             const state = await cancel(connection, type, id, { comment })
             return { affected: isFinal(state) ? 0 : 1, value: state }

@@ -15,17 +15,26 @@ export interface RetryOptions {
   readonly reason?: FailureReason | undefined
 }
 
-/** Makes a running task wait again; returns its new state: scheduled, ready, or failed. */
+/** What a retry did, if its transaction is committed. */
+export interface Retried {
+  /** The task's new state: scheduled, ready, or failed. */
+  readonly state: TaskState
+  /** The transaction that did it, for {@link committedTransactions}. */
+  readonly transactionId: string
+}
+
+/** Makes a running task wait again. */
 export async function retry(
   connection: Queryable,
   type: TaskTypeName,
   id: string,
   options: RetryOptions,
-): Promise<TaskState> {
+): Promise<Retried> {
   const { plannedTo, delayMs, comment, token, error, reason } = options
   const result = await connection.query(
-    `select ${verbOf(type, 'retry')}($1::bigint, $2::timestamptz, $3::text, $4::uuid, make_interval(secs => $5::double precision / 1000), $6::text, $7::text) as state`,
+    `select ${verbOf(type, 'retry')}($1::bigint, $2::timestamptz, $3::text, $4::uuid, make_interval(secs => $5::double precision / 1000), $6::text, $7::text) as state,
+       pg_catalog.pg_current_xact_id_if_assigned()::text as "transactionId"`,
     [id, plannedTo ?? null, comment ?? null, token ?? null, delayMs ?? null, error ?? null, reason ?? 'error'],
   )
-  return (result.rows[0] as { state: TaskState }).state
+  return result.rows[0] as Retried
 }

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { EmbeddedPostgresError } from './errors.js'
 
 /** Where things are inside the directory that the user names. */
 export interface ClusterLayout {
@@ -13,7 +14,15 @@ export interface ClusterLayout {
   readonly postmasterOpts: string
 }
 
-export function clusterLayout(directory: string): ClusterLayout {
+/** @throws EmbeddedPostgresError if that is no name of a directory */
+export function clusterLayout(name: string): ClusterLayout {
+  if (typeof name !== 'string' || name === '') {
+    throw new EmbeddedPostgresError(
+      'EMBEDDED_OPTION_INVALID',
+      `directory is ${name === '' ? 'empty' : String(name)}: give the path where the server keeps its data, as '.data/postgres'.`,
+    )
+  }
+  const directory = resolve(name)
   const data = join(directory, 'data')
   return {
     directory,

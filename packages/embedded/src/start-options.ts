@@ -51,6 +51,9 @@ export function resolveStartOptions(options: StartOptions): ResolvedStartOptions
   if (!(Number.isFinite(startTimeoutMs) && startTimeoutMs > 0)) {
     throw invalid(`startTimeoutMs is ${startTimeoutMs}: give a number of milliseconds above 0.`)
   }
+  if (binaries !== undefined && typeof binaries !== 'string') {
+    throw invalid(`binaries is ${binaries}: give the path of a folder with bin, lib and share, or leave it out.`)
+  }
   for (const [name, value] of Object.entries(settings)) {
     if (OWN_SETTINGS.includes(name)) throw invalid(`settings.${name} is decided by start() itself: leave it out.`)
     if (!/^[a-z_][a-z0-9_.]*$/i.test(name)) throw invalid(`settings.${name} is no name of a server setting.`)

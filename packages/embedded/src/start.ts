@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { prepareBinaries } from './binaries.js'
 import { type ClusterLayout, clusterLayout } from './cluster-layout.js'
@@ -48,7 +48,7 @@ const RETRY_MS = 50
  */
 export async function start(directory: string, options: StartOptions = {}): Promise<EmbeddedPostgres> {
   const resolved = resolveStartOptions(options)
-  const layout = clusterLayout(resolve(directory))
+  const layout = clusterLayout(directory)
   const deadline = performance.now() + resolved.startTimeoutMs
 
   const running = await findServer(layout)

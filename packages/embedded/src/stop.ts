@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ClusterLayout, clusterLayout } from './cluster-layout.js'
 import { EmbeddedPostgresError } from './errors.js'
@@ -17,7 +16,7 @@ const CHECK_MS = 10
  * @throws {EmbeddedPostgresError} `EMBEDDED_STOP_FAILED` if it hasn't stopped within a minute
  */
 export async function stop(directory: string): Promise<boolean> {
-  const layout = clusterLayout(resolve(directory))
+  const layout = clusterLayout(directory)
   const found = await findServer(layout)
   // A server may run that takes no connection; a process may have the number that is no server. Signal only the former.
   if (found === null || (found.state === 'absent' && isPostgres(found.server.pid) !== true)) return false

@@ -123,6 +123,13 @@ describe('start', () => {
     await expect(start('x', { prot: 1 } as object)).rejects.toMatchObject(invalid)
     await expect(start('x', { port: 70_000 })).rejects.toMatchObject(invalid)
     await expect(start('x', { startTimeoutMs: 0 })).rejects.toMatchObject(invalid)
+    await expect(start('x', { binaries: 14 as never })).rejects.toMatchObject(invalid)
+    await expect(start('')).rejects.toMatchObject(invalid)
+    await expect(start(undefined as never)).rejects.toMatchObject({
+      ...invalid,
+      message: /directory is undefined: give/,
+    })
+    await expect(stop(undefined as never)).rejects.toMatchObject(invalid)
     await expect(start('x', { settings: { listen_addresses: '*' } })).rejects.toMatchObject(invalid)
     await expect(start('x', { settings: { 'a b': '1' } })).rejects.toMatchObject(invalid)
     expect(existsSync('x')).toBe(false)

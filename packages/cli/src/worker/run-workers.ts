@@ -16,6 +16,9 @@ export interface RunWorkers {
   readonly options: WorkerCommandOptions & { readonly json?: boolean }
 }
 
+/** Within this, a second signal is the first one once more, which npm or a shell has passed on; in milliseconds. */
+const SAME_SIGNAL_MS = 500
+
 /** Runs the workers until SIGTERM or SIGINT; a second signal ends them at once. */
 export async function runWorkers({ modules, databaseUrl, config, options }: RunWorkers): Promise<void> {
   const supervisor = new Supervisor({
@@ -26,13 +29,16 @@ export async function runWorkers({ modules, databaseUrl, config, options }: RunW
     patient: options.watch === true,
     log: (level, message, fields) => logLine(options.json === true, level, message, fields),
   })
-  let signals = 0
+  let stoppedAt: number | undefined
+  let killed = false
   const onSignal = (): void => {
-    signals += 1
-    if (signals > 1) {
+    if (stoppedAt !== undefined) {
+      if (performance.now() - stoppedAt < SAME_SIGNAL_MS) return
+      killed = true
       supervisor.kill()
       return
     }
+    stoppedAt = performance.now()
     if (process.stderr.isTTY) say('Running tasks may end; once more ends them at once.')
     supervisor.stop()
   }
@@ -52,7 +58,7 @@ export async function runWorkers({ modules, databaseUrl, config, options }: RunW
     process.off('SIGTERM', onSignal)
     process.off('SIGINT', onSignal)
   }
-  if (signals > 1)
+  if (killed)
     throw new CliError('Ended at once; the tasks that ran come back when their lease is over.', {
       exitCode: EXIT_CODES.ABORTED.code,
     })

@@ -47,7 +47,7 @@ export interface WorkerOptions extends ConnectionOptions {
    */
   readonly maintenanceIntervalMs?: number | null
   /**
-   * Whether SIGTERM and SIGINT stop the worker; a second one ends the process.
+   * Whether SIGTERM and SIGINT stop the worker; a second one, half a second later or more, ends the process.
    * @defaultValue true
    */
   readonly handleSignals?: boolean

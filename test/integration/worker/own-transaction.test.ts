@@ -71,6 +71,34 @@ describe('a handler that finishes in its own transaction', () => {
     expect(event).toMatchObject({ id })
   })
 
+  it('is told of what its handler threw afterwards, and not run again for it', async () => {
+    const { id, recorded } = await runOne('throws_late', async (task, _, self) => {
+      await inTransaction(pool, (tx) => self.finish(tx, task))
+      throw new Error('nobody would hear of this')
+    })
+    expect((await recorded.seen('error'))[0]).toMatchObject({ message: 'nobody would hear of this' })
+    expect(recorded.ids('finished')).toEqual([id])
+    expect(recorded.lines.find(({ level }) => level === 'error')).toMatchObject({
+      fields: { table: 'throws_late', id, attempt: 1, error: expect.stringMatching(/^Error: nobody would hear/) },
+      message: expect.stringMatching(/threw after its task was settled/),
+    })
+    expect(await readTask(database.pool, 'throws_late', id)).toMatchObject({ state: 'finished', last_error: null })
+  })
+
+  it.each([
+    ['returns', 'finished_in_sql'],
+    ['throws', 'finished_in_sql_and_throws'],
+  ])('has finished also where it did so in SQL, and then %s', async (end, table) => {
+    const { id, recorded } = await runOne(table, async (task) => {
+      await pool.query(`select tasks.finish_tasks_${table}($1, run_token => $2)`, [task.id, task.run_token])
+      if (end === 'throws') throw new Error('after finish')
+    })
+    await recorded.seen('finished')
+    expect(recorded.ids('finished')).toEqual([id])
+    expect(recorded.of('lost')).toEqual([])
+    if (end === 'throws') await recorded.seen('error', { where: ({ message }) => message === 'after finish' })
+  })
+
   // PEERS 2
   it('is retried when the transaction rolls back, and its writes are gone', async () => {
     const { id, recorded } = await runOne('rolls_back', (task, _, self) =>

@@ -1,6 +1,7 @@
 import type { GoneReason, TaskState, TypeDescription } from '@pg-tasks/sql'
 import { isClosing } from '../errors/connection-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
+import { NotSettledError } from '../errors/run-errors.js'
 import type { ActiveRun } from './active-run.js'
 import { describeFailure, isPlainRetry } from './describe-failure.js'
 import { isOwnDoing, type SingleOutcome } from './outcome.js'
@@ -46,14 +47,19 @@ export class OutcomeReport {
     }
   }
 
-  /** What a look has found of a run whose handler settled it. */
-  found(run: ActiveRun, reason: GoneReason | 'stale'): void {
+  /**
+   * What a look has found of a run whose handler settled it.
+   *
+   * @param otherwise - what would have been written, had it found the task running
+   */
+  found(run: ActiveRun, reason: GoneReason | 'stale', otherwise?: SingleOutcome): void {
     const { settled } = run
     if (reason === 'finished' || (reason === 'missing' && this.#type().storageMs === 0)) this.finished(run)
-    else if (settled === undefined || reason === 'stale' || !isOwnDoing(settled, reason)) this.lost(run, reason)
+    else if (settled === undefined || reason === 'stale' || !isOwnDoing(settled, reason)) return this.lost(run, reason)
     else if (settled.verb === 'cancel') this.#emit('canceled', run)
     else if (settled.verb === 'retry') this.#retried(run, undefined, settled.retried?.state ?? 'ready')
-    else this.lost(run, reason)
+    else return this.lost(run, reason)
+    this.#threwAfterwards(run, otherwise)
   }
 
   /** A statement succeeded. */
@@ -89,6 +95,15 @@ export class OutcomeReport {
       logger[asked ? 'info' : 'warn'](fields, 'Task will be retried')
       events.emit('retried', { ...reference, state })
     }
+  }
+
+  /** The task has its outcome, so this is stored nowhere, and nothing is run again for it. */
+  #threwAfterwards(run: ActiveRun, otherwise: SingleOutcome | undefined): void {
+    if (otherwise?.kind !== 'retry' || otherwise.error instanceof NotSettledError) return
+    const { logger, events } = this.#context
+    const fields = { ...taskReference(this.#type(), run), error: describeFailure(otherwise.error) }
+    logger.error(fields, 'A handler threw after its task was settled, so it is not run again for that')
+    events.emit('error', otherwise.error, typeReference(this.#type()))
   }
 
   #emit(event: 'finished' | 'canceled', run: ActiveRun): void {

@@ -39,7 +39,10 @@ const MENDING_WAIT = { baseMs: 500, maxMs: 10_000 }
 
 interface Look {
   readonly run: ActiveRun
-  readonly otherwise: SingleOutcome | undefined
+  /** What is done where nothing was committed. */
+  readonly otherwise: SingleOutcome
+  /** Whether that was tried, and the database said that the task is this run's no more. */
+  readonly refused: boolean
 }
 
 /**
@@ -81,7 +84,7 @@ export class Settler implements LentRuns {
         this.#flush()
         return
       case 'look':
-        this.#looking.push({ run, otherwise: outcome.otherwise })
+        this.#looking.push({ run, otherwise: outcome.otherwise, refused: false })
         this.#lookSoon()
         return
       case 'retry':
@@ -220,14 +223,14 @@ export class Settler implements LentRuns {
     const { gone } = await this.#untilWritten(() => heartbeat(settling, this.#type(), workerId, runs))
     const found = new Map(gone.map(({ id, reason }) => [id, reason]))
     const undone = await this.#undoneRetries(runs.filter((run) => mayBeRetried(run, found.get(run.id))))
-    for (const { run, otherwise } of looks) {
+    for (const { run, otherwise, refused } of looks) {
       const reason = found.get(run.id)
-      if (reason === undefined && otherwise !== undefined) {
+      if (reason === undefined && !refused) {
         void this.#settleAlone(run, otherwise)
         continue
       }
       if (undone.has(run)) this.#report.lost(run, reason ?? 'stale')
-      else this.#report.found(run, reason ?? 'stale')
+      else this.#report.found(run, reason ?? 'stale', otherwise)
       this.#done(run)
     }
   }
@@ -249,14 +252,10 @@ export class Settler implements LentRuns {
         this.#report.written(run, outcome, written)
       } catch (error) {
         if (!(error instanceof TaskNotRunningError || error instanceof TaskNotFoundError)) throw error
-        if (run.settled !== undefined) {
-          // Its own transaction was committed between the look and this.
-          this.#looking.push({ run, otherwise: undefined })
-          this.#lookSoon()
-          return
-        }
-        // Also after a lost answer to a write that was done.
-        this.#report.lost(run, 'stale')
+        // Its own transaction was committed meanwhile, or in SQL; or this was written and the answer lost; or it is another's.
+        this.#looking.push({ run, otherwise: outcome, refused: true })
+        this.#lookSoon()
+        return
       }
       this.#done(run)
     })

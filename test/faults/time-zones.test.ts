@@ -9,7 +9,7 @@ beforeAll(async () => {
   database = await createDatabase()
   await database.pool.query(`alter database ${database.name} set timezone = 'Europe/Berlin'`)
   await createTaskType(database.pool, 'appointment', {
-    columns: 'day date, local timestamp, at timestamptz, old timestamptz',
+    columns: 'day date, local timestamp, at timestamptz, old timestamptz, days date[]',
   })
 })
 
@@ -23,6 +23,10 @@ describe.each(['America/Los_Angeles', 'Asia/Tokyo', 'Europe/Berlin', 'UTC'])('a 
     expect(read).toEqual({
       day: [2024, 3, 10],
       local: [2024, 3, 10, 1, 59],
+      days: [
+        [2024, 3, 10],
+        [2024, 7, 1],
+      ],
       at: '2024-03-10T10:30:00.250Z',
       old: '1850-06-01T12:00:00.000Z',
       late: expect.any(Number),

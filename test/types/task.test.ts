@@ -1,5 +1,6 @@
 import {
   type Claimed,
+  type EnqueueTaskOptions,
   inTransaction,
   type NewTask,
   RetryTask,
@@ -97,8 +98,28 @@ it('every kind of connection goes with every verb, and nothing else does', () =>
   expectTypeOf(verbs).toBeArray()
   expectTypeOf<SendInvoice['acquire']>().returns.resolves.toEqualTypeOf<Array<Claimed<Own>>>()
   expectTypeOf<SendInvoice['retry']>().returns.resolves.toEqualTypeOf<TaskState>()
-  expectTypeOf<SendInvoice['enqueue']>().returns.resolves.toEqualTypeOf<string>()
-  expectTypeOf<SendInvoice['enqueueMany']>().returns.resolves.toEqualTypeOf<string[]>()
+})
+
+it('an id is a string; with onConflict, null where it can not be told which task is there', () => {
+  const row = { order_id: '1', email: 'a' }
+  const calls = [
+    () => invoices.enqueue(pool, row),
+    () => invoices.enqueueMany(pool, [row], { delayMs: 5 }),
+    () => invoices.enqueue(pool, row, { onConflict: 'ignore' }),
+    () => invoices.enqueueMany(pool, [row], { onConflict: 'postpone', delayMs: 5 }),
+    (options: EnqueueTaskOptions) => invoices.enqueue(pool, row, options),
+    () => invoices.enqueue(pool, row, { onConflict: undefined }),
+    // @ts-expect-error: no such way
+    () => invoices.enqueue(pool, row, { onConflict: 'skip' }),
+    // @ts-expect-error: an unknown option beside a known one
+    () => invoices.enqueue(pool, row, { onConflict: 'ignore', delay: 5 }),
+  ] as const
+  expectTypeOf(calls[0]).returns.resolves.toEqualTypeOf<string>()
+  expectTypeOf(calls[1]).returns.resolves.toEqualTypeOf<string[]>()
+  expectTypeOf(calls[2]).returns.resolves.toEqualTypeOf<string | null>()
+  expectTypeOf(calls[3]).returns.resolves.toEqualTypeOf<Array<string | null>>()
+  expectTypeOf(calls[4]).returns.resolves.toEqualTypeOf<string | null>()
+  expectTypeOf(calls[5]).returns.resolves.toEqualTypeOf<string>()
 })
 
 it('a claimed task, its id in any form, or an object that has both is what verbs take', () => {

@@ -66,9 +66,10 @@ export {
   uniqueWhile,
   useGroups,
 } from './task/manage-type.js'
+export type { CommentOption, EnqueuedId, EnqueueTaskOptions } from './task/method-options.js'
 export { RetryTask, type RetryTaskOptions } from './task/retry-task.js'
 export type { Stored } from './task/stored.js'
-export { type CommentOption, type EnqueueTaskOptions, Task } from './task/task.js'
+export { Task } from './task/task.js'
 export type { StepContext, TaskContext } from './task/task-context.js'
 export type { TaskId, TaskOrId } from './task/task-id.js'
 export type { Settle, TaskOptions } from './task/task-options.js'

@@ -1,5 +1,5 @@
-import { bigintAsText, columnValue } from './rows-as-json.js'
-import type { ColumnKind, ColumnKinds } from './statements/column-kinds.js'
+import { bigintAsText, columnValue, isPromise } from './rows-as-json.js'
+import type { ColumnKinds } from './statements/column-kinds.js'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -15,7 +15,7 @@ export function columnsAsText(
   const texts: TextColumn[] = []
   for (const column of columns) {
     const kind = kinds.get(column)
-    if (kind === undefined || kind === 'other') return undefined
+    if (kind === undefined || kind === 'other' || kind === 'json_array') return undefined
     const text: Array<string | null> = []
     for (const row of rows) {
       const value = textOf(row[column], kind)
@@ -32,8 +32,10 @@ export function arrayLiteral(texts: TextColumn): string {
   return `{${texts.map(arrayElement).join(',')}}`
 }
 
-function textOf(value: unknown, kind: Exclude<ColumnKind, 'other'>): string | null | undefined {
+function textOf(value: unknown, kind: 'scalar' | 'json'): string | null | undefined {
   if (value === null) return null
+  // The other route tells what is wrong with it.
+  if (isPromise(value) || (value instanceof Date && Number.isNaN(value.getTime()))) return undefined
   const plain = columnValue(value)
   if (kind === 'json') return JSON.stringify(plain, bigintAsText)
   switch (typeof plain) {

@@ -1,4 +1,4 @@
-import { type TasksDatabase, type TaskTable, tableColumns } from '@pg-tasks/sql'
+import { register, type TasksDatabase, type TaskTable, tableColumns, unregister } from '@pg-tasks/sql'
 import { Kysely, PostgresDialect } from 'kysely'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { createDatabase } from '../../support/test-database.js'
@@ -34,5 +34,24 @@ describe('the Kysely types', () => {
     expect(inserted).toMatchObject({ id: '1', address: 'Street 1', planned_to: expect.any(Date) })
     const stats = await kysely.selectFrom('tasks.stats').selectAll().where('table_name', '=', 'send_letter').execute()
     expect(stats).toMatchObject([{ total: '1', ready: '1', finished: '0' }])
+  })
+})
+
+describe('register and unregister', () => {
+  it('take a Kysely and its transaction, as migrate does', async () => {
+    const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool: database.pool }) })
+    await database.pool.query(`
+      create table tasks.stamp (like tasks.template including defaults including identity including indexes)`)
+    await kysely.transaction().execute((tx) => register(tx, 'tasks', 'stamp', { maxRetries: 3 }))
+    const settings = () =>
+      kysely.selectFrom('tasks.types').select('max_retries').where('table_name', '=', 'stamp').execute()
+    expect(await settings()).toEqual([{ max_retries: 3 }])
+    await unregister(kysely, 'tasks', 'stamp')
+    expect(await settings()).toEqual([])
+  })
+
+  it('say what they were given in place of a connection', async () => {
+    const refused = { code: 'INVALID_ARGUMENT', message: expect.stringMatching(/promise \(is an await missing\?\)/) }
+    await expect(register(database.pool.query('select') as never, 'tasks', 'stamp')).rejects.toMatchObject(refused)
   })
 })

@@ -25,7 +25,7 @@ beforeAll(async () => {
       j json, jb jsonb default '{"by": "default"}', ints int[], texts text[], grid int[][], b bytea, d date, ts timestamp, tz timestamptz,
       n numeric, f double precision, r real, i int default 7, big bigint, s smallint, bool boolean, t text default 'default', c char(5),
       m mood, moods mood[], p point3, points point3[], span int4range, spans int4multirange, iv interval, u uuid, ip inet, dom positive,
-      ws words, x xml, tm time, bits bit(3), tzs timestamptz[], "Odd ""Name"" é" text`,
+      ws words, x xml, tm time, bits bit(3), tzs timestamptz[], bs bytea[], fs double precision[], jbs jsonb[], "Odd ""Name"" é" text`,
   })
 })
 
@@ -91,6 +91,11 @@ const CASES: ReadonlyArray<readonly [column: string, value: unknown, sql: string
   ['moods', ['sad', 'it\'s "ok"'], `array['sad', 'it''s "ok"']::mood[]`],
   ['ws', ['a', 'b'], `'{a,b}'`],
   ['tzs', [new Date(0), new Date(1)], `'{1970-01-01 00:00:00Z,1970-01-01 00:00:00.001Z}'`],
+  ['bs', [Buffer.from([0, 255, 92]), null, new Uint8Array([1])], `array['\\x00ff5c', null, '\\x01']::bytea[]`],
+  ['fs', [Number.NaN, 1.5, Number.NEGATIVE_INFINITY], `'{NaN,1.5,-Infinity}'`],
+  ['jbs', [{ at: new Date(0) }, [1], null], `array['{"at": "1970-01-01T00:00:00.000Z"}', '[1]', null]::jsonb[]`],
+  ['jb', [new Date(0), { at: new Date(0) }], `'["1970-01-01T00:00:00.000Z", {"at": "1970-01-01T00:00:00.000Z"}]'`],
+  ['p', { x: 1, y: Number.NaN, label: 'a' }, `row(1, 'NaN', 'a')::point3`],
   ['b', Buffer.from([0, 255, 92]), `'\\x00ff5c'`],
   ['b', new Uint8Array([1, 2, 3, 4]).subarray(1, 3), `'\\x0203'`],
   ['b', new Uint8Array(0), `''`],
@@ -201,6 +206,9 @@ const TYPES: Record<string, string> = {
   tm: 'time',
   bits: 'bit(3)',
   tzs: 'timestamptz[]',
+  bs: 'bytea[]',
+  fs: 'float8[]',
+  jbs: 'jsonb[]',
 }
 
 function castOf(column: string): string {
@@ -250,6 +258,30 @@ describe('rows with different columns', () => {
   })
 })
 
+describe('what is no task', () => {
+  const notTasks: ReadonlyArray<readonly [string, unknown, RegExp]> = [
+    ['nothing', undefined, /"task" must be an object of columns, not undefined/],
+    ['null', null, /"task" must be an object of columns, not null/],
+    ['a text', 'i=1', /"task" must be an object of columns, not a string/],
+    ['several', [{ i: 1 }], /"task" must be an object of columns, not an array/],
+    ['a promise', Promise.resolve({ i: 1 }), /"task" must be an object of columns, not a promise: is an await missing/],
+  ]
+  it.each(notTasks)('is refused: %s', async (_name, given, message) => {
+    const refused = { code: 'INVALID_ARGUMENT', message: expect.stringMatching(message) }
+    await expect(task.enqueue(database.pool, given as Values)).rejects.toMatchObject(refused)
+    await expect(task.enqueueMany(database.pool, [{}, given as Values])).rejects.toMatchObject(refused)
+    const { rows } = await database.pool.query('select from tasks.anything')
+    expect(rows).toEqual([])
+  })
+
+  it('is refused where several are expected', async () => {
+    await expect(task.enqueueMany(database.pool, { i: 1 } as never)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/"tasks" must be an array of tasks, not an object/),
+    })
+  })
+})
+
 describe('when a new task is due', () => {
   it('is now, in so many milliseconds by the clock of the database, or when it says', async () => {
     const [now, later, planned] = [
@@ -283,7 +315,11 @@ describe('a row that the table refuses', () => {
     ['a number out of range', { s: 70_000 }, /smallint|range/],
     ['a value that a domain forbids', { dom: -1 }, /positive/],
     ['an unknown label', { m: 'angry' }, /mood/],
-    ['an invalid Date', { tz: new Date(Number.NaN) }, /Date/],
+    ['an invalid Date', { tz: new Date(Number.NaN) }, /"tz".*invalid Date/],
+    ['a value that is not there yet', { t: Promise.resolve('a') }, /"t".*promise: is an await missing/],
+    ['a JSON value that is not there yet', { jb: Promise.resolve({}) }, /"jb".*promise: is an await missing/],
+    ['a function', { t: () => 'a' }, /"t".*function: should it be called/],
+    ['a symbol', { i: Symbol('a') }, /"i".*symbol/],
     ['a text with NUL', { t: 'a\u0000b' }, /Unicode|encoding|0x00/],
     ['a priority beyond its range', { priority: 9 }, /priority/],
   ])('raises an error that says so: %s', async (_name, row, message) => {

@@ -47,6 +47,17 @@ describe('an option that does not exist is refused, with the one that was meant:
     })
   })
 
+  it.each<[string, unknown]>([
+    ['60000', 60_000],
+    ['null', null],
+    ['a string', 'ignore'],
+  ])('and so is %s in place of options', async (named, given) => {
+    await expect(task.enqueue(database.pool, {}, given as never)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringMatching(`^enqueue: option "options" must be an object, not ${named}`),
+    })
+  })
+
   it('register: maxRetry', async () => {
     await expect(register(database.pool, 'tasks', 'careless', mistaken('maxRetry'))).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',

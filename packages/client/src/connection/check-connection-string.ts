@@ -1,4 +1,4 @@
-import { named } from '../options/check-options.js'
+import { named } from '../options/named.js'
 
 const SCHEME = /^(postgres|postgresql|socket):\/\//i
 const SOCKET_PATH = /^\/[^=]*$/

@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../errors/invalid-option-error.js'
+import { named } from './named.js'
 import { unknownOption } from './refuse-unknown.js'
 
 /** Says what is wrong with the option that is being checked; the check itself doesn't know whose option it is. */
@@ -44,22 +45,4 @@ export function checkOptions<Options extends object>(
     return [option, checks[option]?.(values[option], refuse)]
   })
   return Object.freeze(Object.fromEntries(checked)) as Readonly<Options>
-}
-
-/** A value as a message may show it: its kind, and itself if it is a number or a boolean; texts may be secrets. */
-export function named(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'an array'
-  switch (typeof value) {
-    case 'number':
-    case 'boolean':
-    case 'undefined':
-      return String(value)
-    case 'bigint':
-      return `the bigint ${value}n`
-    case 'string':
-      return 'a string'
-    default:
-      return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
-  }
 }

@@ -1,5 +1,6 @@
 import { type Logger, logLevels } from '../logger/logger.js'
-import { named, type OptionCheck } from './check-options.js'
+import type { OptionCheck } from './check-options.js'
+import { named } from './named.js'
 
 /** The largest integer of PostgreSQL, and the longest delay of one timer in milliseconds. */
 const LARGEST = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
-import { named } from '../options/check-options.js'
+import { named } from '../options/named.js'
 
 /** What the SQL functions take as longest interval. */
 const LONGEST_YEARS = 1_000

@@ -16,3 +16,9 @@ export function normalizeId(id: TaskId): string {
     `must be a task or its id (a whole number, beyond 2^53 as string or bigint), not ${typeof id}.`,
   )
 }
+
+/** The id of a task that is given whole, or by its id. */
+export function idOf(task: TaskOrId): string {
+  if (typeof task === 'object' && task !== null) return normalizeId(task.id)
+  return normalizeId(task)
+}

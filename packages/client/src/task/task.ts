@@ -4,7 +4,6 @@ import {
   type Connection,
   cancel,
   clean,
-  type EnqueueOptions,
   type EnqueueOutcome,
   enqueueMany,
   enqueueUnique,
@@ -29,29 +28,16 @@ import { TaskNotFoundError, TaskNotRunningError } from '../errors/database-error
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { checkDueTime, checkRetryTime } from './check-delay.js'
+import { checkTasks } from './check-tasks.js'
 import type { Claimed, Columns, NewTask } from './claimed.js'
 import { type HeldRun, runsOf, type SettledByHandler } from './held-runs.js'
 import { checkKnown } from './known-options.js'
+import type { CommentOption, EnqueuedId, EnqueueTaskOptions } from './method-options.js'
 import { snakeCase } from './snake-case.js'
 import type { TaskContext } from './task-context.js'
-import { normalizeId, type TaskOrId } from './task-id.js'
+import { idOf, type TaskOrId } from './task-id.js'
 import { type ResolvedTaskOptions, resolveTaskOptions, type TaskOptions } from './task-options.js'
 import { traceEnqueue } from './trace-enqueue.js'
-
-/** When a new task is due, and what it does where it meets its like. */
-export interface EnqueueTaskOptions extends EnqueueOptions {
-  /**
-   * What a task does that meets its like, where a type's tasks are unique (`uniqueWhile`): `ignore`, `replace`, `postpone` or
-   * `advance`; without it the driver's 23505 is raised.
-   */
-  readonly onConflict?: OnConflict | undefined
-}
-
-/** What may be said with a finish or a cancel. */
-export interface CommentOption {
-  /** Stored with the task. */
-  readonly comment?: string
-}
 
 /**
  * A task type: the table that holds its tasks, and what is done with each of them.
@@ -85,27 +71,38 @@ export abstract class Task<Own extends Columns = object> {
 
   /**
    * Enqueues one task; returns its id. It becomes visible, and a worker is woken, when the caller's transaction commits.
-   * Where a trigger of the table may swallow it, or change by what it is unique, ask `enqueueUnique` what became of it.
+   * With `onConflict`, the id is that of the task that is there, or null where that can't be told: an ignored one whose unique
+   * column is computed, left to its default or changed by a trigger, and one that a trigger swallowed. `enqueueUnique` says
+   * which it was.
    *
    * @throws the driver's error if a column is unknown, has the wrong type or misses a value
+   * @throws InvalidArgumentError if the task is not an object of columns
    */
-  async enqueue(connection: Connection, task: NewTask<Own>, options: EnqueueTaskOptions = {}): Promise<string> {
+  async enqueue<Conflict extends OnConflict | undefined = undefined>(
+    connection: Connection,
+    task: NewTask<Own>,
+    options: EnqueueTaskOptions<Conflict> = {},
+  ): Promise<EnqueuedId<Conflict>> {
     const [id] = await this.enqueueMany(connection, [task], options)
-    return id as string
+    return id as EnqueuedId<Conflict>
   }
 
-  /** Enqueues tasks in one statement (neighbours with the same columns); returns their ids in the order given. */
-  async enqueueMany(
+  /**
+   * Enqueues tasks in one statement (neighbours with the same columns); returns their ids in the order given. With `onConflict`
+   * as {@link Task.enqueue}.
+   */
+  async enqueueMany<Conflict extends OnConflict | undefined = undefined>(
     connection: Connection,
     tasks: ReadonlyArray<NewTask<Own>>,
-    options: EnqueueTaskOptions = {},
-  ): Promise<string[]> {
+    options: EnqueueTaskOptions<Conflict> = {},
+  ): Promise<Array<EnqueuedId<Conflict>>> {
     checkKnown('enqueue', options)
     const { onConflict, delayMs } = options
     if (onConflict !== undefined) {
       const outcomes = await this.enqueueUnique(connection, tasks, { onConflict, delayMs })
-      return outcomes.map(({ id }) => id as string)
+      return outcomes.map(({ id }) => id as EnqueuedId<Conflict>)
     }
+    checkTasks(tasks)
     checkDueTime(tasks, delayMs)
     return traceEnqueue(this.options, tasks, (rows) =>
       this.#askOften(connection, (queryable) => enqueueMany(queryable, this.options, rows, { delayMs })),
@@ -122,6 +119,7 @@ export abstract class Task<Own extends Columns = object> {
     options: { readonly onConflict: OnConflict; readonly delayMs?: number | undefined },
   ): Promise<EnqueueOutcome[]> {
     checkKnown('enqueue', options)
+    checkTasks(tasks)
     checkDueTime(tasks, options.delayMs)
     return traceEnqueue(this.options, tasks, (rows) =>
       this.#ask(connection, (queryable) => enqueueUnique(queryable, this.options, rows, options)),
@@ -287,11 +285,6 @@ function didNothing(error: unknown): boolean {
   return (
     error instanceof TaskNotRunningError || error instanceof TaskNotFoundError || error instanceof InvalidArgumentError
   )
-}
-
-function idOf(task: TaskOrId): string {
-  if (typeof task === 'object' && task !== null) return normalizeId(task.id)
-  return normalizeId(task)
 }
 
 function queryableOf(connection: Connection, prepared: boolean): Queryable {

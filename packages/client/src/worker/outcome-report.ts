@@ -55,10 +55,12 @@ export class OutcomeReport {
   found(run: ActiveRun, reason: GoneReason | 'stale', otherwise?: SingleOutcome): void {
     const { settled } = run
     if (reason === 'finished' || (reason === 'missing' && this.#type().storageMs === 0)) this.finished(run)
-    else if (settled === undefined || reason === 'stale' || !isOwnDoing(settled, reason)) return this.lost(run, reason)
-    else if (settled.verb === 'cancel') this.#emit('canceled', run)
-    else if (settled.verb === 'retry') this.#retried(run, undefined, settled.retried?.state ?? 'ready')
-    else return this.lost(run, reason)
+    else if (reason === 'stale' || !isOwnDoing(settled, reason)) {
+      this.lost(run, reason)
+      return
+    } else if (settled?.verb === 'cancel') this.#emit('canceled', run)
+    else if (settled?.verb === 'retry') this.#retried(run, undefined, settled.retried?.state ?? 'ready')
+    else this.lost(run, reason)
     this.#threwAfterwards(run, otherwise)
   }
 

@@ -1,5 +1,6 @@
 import type { Queryable } from '../connection.js'
-import { rowAsJson } from '../rows-as-json.js'
+import { jsonOfRow } from '../statements/json-of-rows.js'
+import { tableOf } from '../task-type-name.js'
 
 /** A schedule to be written: what and when. Durations in milliseconds. */
 export interface NewSchedule {
@@ -28,6 +29,7 @@ export type ScheduleState = 'active' | 'unplanned' | 'paused' | 'finished'
 
 /** Writes a schedule, or brings it up to date; one that is due at the same times keeps its place. */
 export async function upsertSchedule(connection: Queryable, schedule: NewSchedule): Promise<ScheduleState> {
+  const columns = await jsonOfRow(connection, tableOf({ ...schedule, functionName: '' }), schedule.columns)
   const milliseconds = (parameter: number): string => `make_interval(secs => $${parameter}::double precision / 1000)`
   const result = await connection.query(
     `select tasks.schedule($1::text, $2::text, $3::text, cron => $4::text, every => ${milliseconds(5)}, columns => $6::jsonb,
@@ -40,7 +42,7 @@ export async function upsertSchedule(connection: Queryable, schedule: NewSchedul
       schedule.table,
       schedule.cron,
       schedule.everyMs,
-      rowAsJson(schedule.columns),
+      columns,
       schedule.timezone,
       schedule.catchUp,
       schedule.catchUpWindowMs,

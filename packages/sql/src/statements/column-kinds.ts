@@ -2,9 +2,9 @@ import type { Queryable } from '../connection.js'
 
 /**
  * How a column takes a value that comes as text: as it is (`scalar`), as JSON (`json`), or in a way that depends on the
- * value (`other`: arrays, row types).
+ * value (`other`: arrays, row types; `json_array`: arrays of JSON).
  */
-export type ColumnKind = 'scalar' | 'json' | 'other'
+export type ColumnKind = 'scalar' | 'json' | 'json_array' | 'other'
 
 /** Columns of a table by name. */
 export type ColumnKinds = ReadonlyMap<string, ColumnKind>
@@ -24,11 +24,12 @@ const learnedOn = new WeakMap<Queryable, Map<string, Learned | 'asked once'>>()
  * Kinds of a table's columns; undefined while it doesn't pay to ask the database: at the first single task on a connection.
  *
  * @param table - quoted
+ * @param ask - whether it pays
  */
 export async function columnKinds(
   connection: Queryable,
   table: string,
-  rows: number,
+  ask: boolean,
 ): Promise<ColumnKinds | undefined> {
   let learned = learnedOn.get(connection)
   if (learned === undefined) {
@@ -36,7 +37,7 @@ export async function columnKinds(
     learnedOn.set(connection, learned)
   }
   const known = learned.get(table)
-  if (known === undefined && rows === 1) {
+  if (known === undefined && !ask) {
     learned.set(table, 'asked once')
     return undefined
   }
@@ -52,6 +53,7 @@ async function readKinds(connection: Queryable, table: string): Promise<ColumnKi
     `select a.attname::text as name,
        case
          when b.oid in ('pg_catalog.json'::regtype, 'pg_catalog.jsonb'::regtype) then 'json'
+         when b.oid in ('pg_catalog.json[]'::regtype, 'pg_catalog.jsonb[]'::regtype) then 'json_array'
          when b.typtype in ('b', 'e', 'r', 'm') and b.typcategory <> 'A' then 'scalar'
          else 'other'
        end as kind

@@ -1,5 +1,6 @@
 import { columnsAsText } from '../columns-as-text.js'
 import type { Queryable } from '../connection.js'
+import { dependsOnKind } from '../rows-as-json.js'
 import { type TaskTypeName, tableOf } from '../task-type-name.js'
 import { columnKinds } from './column-kinds.js'
 import { Insert } from './insert.js'
@@ -29,11 +30,12 @@ export async function enqueueMany(
   const table = tableOf(type)
   let ids: string[] = []
   for (const { columns, rows: alike } of sameColumns(rows)) {
-    const kinds = columns.length === 0 ? undefined : await columnKinds(connection, table, alike.length)
+    const ask = alike.length > 1 || alike.some(dependsOnKind)
+    const kinds = columns.length === 0 ? undefined : await columnKinds(connection, table, ask)
     const texts = kinds === undefined ? undefined : columnsAsText(alike, columns, kinds)
     const insert = new Insert(table, columns, options.delayMs)
     if (columns.length === 0) insert.defaults(alike.length)
-    else if (texts === undefined) insert.json(alike)
+    else if (texts === undefined) insert.json(alike, kinds)
     else if (alike.length === 1) insert.values(texts)
     else insert.arrays(texts)
     const result = await connection.query(insert.text, insert.parameters)

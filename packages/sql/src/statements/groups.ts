@@ -1,6 +1,7 @@
 import type { Queryable } from '../connection.js'
-import type { TaskTypeName } from '../task-type-name.js'
+import { type TaskTypeName, tableOf } from '../task-type-name.js'
 import type { ColumnValues } from './enqueue.js'
+import { jsonOfRow } from './json-of-rows.js'
 
 /** Lets tasks of a type belong to groups; idempotent. */
 export async function useGroups(connection: Queryable, type: TaskTypeName): Promise<void> {
@@ -18,12 +19,13 @@ export interface NewGroup {
 
 /** Creates a group; enqueue its members, with its key as `group_key`, in the same transaction. */
 export async function createGroup(connection: Queryable, group: NewGroup): Promise<void> {
+  const columns = await jsonOfRow(connection, tableOf(group.callback), group.columns)
   // As text, because Prisma refuses a column of type void.
   await connection.query('select tasks.create_group($1::text, $2::text, $3::text, $4::jsonb, $5::text)::text', [
     group.key,
     group.callback.schema,
     group.callback.table,
-    JSON.stringify(group.columns),
+    columns,
     group.policy ?? 'always',
   ])
 }

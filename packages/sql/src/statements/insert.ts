@@ -1,6 +1,7 @@
 import { arrayLiteral, type TextColumn } from '../columns-as-text.js'
 import { quoteIdentifier } from '../quote-identifier.js'
 import { rowsAsJson } from '../rows-as-json.js'
+import type { ColumnKinds } from './column-kinds.js'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -56,8 +57,8 @@ export class Insert {
    * Any rows: what each column makes of a JSON value is PostgreSQL's business. It fills in a row of NULLs instead of none: into none,
    * it would write NULL where a row says nothing, and a domain that refuses NULL would refuse a column that has a default.
    */
-  json(rows: readonly Row[]): void {
-    const parameter = this.#parameter(rowsAsJson(rows))
+  json(rows: readonly Row[], kinds: ColumnKinds | undefined): void {
+    const parameter = this.#parameter(rowsAsJson(rows, kinds))
     const sources = this.#columns.map((name) => `r.${name}`)
     const planned = this.#planned()
     this.text = `insert into ${this.#table} (${this.#columns.join(', ')}${planned.column})

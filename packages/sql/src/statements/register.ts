@@ -1,4 +1,4 @@
-import type { Queryable } from '../connection.js'
+import { type Connection, toQueryable } from '../connection.js'
 import { PgTasksSqlError } from '../errors.js'
 
 /** Settings of a task type; see docs/reference/sql.md. Intervals in PostgreSQL's words: `'1 minute'`. */
@@ -35,10 +35,10 @@ const ARGUMENTS: ReadonlyArray<readonly [keyof RegisterOptions, string]> = [
 /**
  * Makes a table a task type, or brings its settings up to date; what is not given gets its default. Idempotent.
  *
- * @throws {@link PgTasksSqlError} `INVALID_ARGUMENT` for an unknown option
+ * @throws {@link PgTasksSqlError} `INVALID_ARGUMENT` for an unknown option, or what is no connection
  */
 export async function register(
-  connection: Queryable,
+  connection: Connection,
   schema: string,
   table: string,
   options: RegisterOptions = {},
@@ -54,5 +54,5 @@ export async function register(
     values.push(options[option])
     return argument.replace('$', `$${values.length}`)
   })
-  await connection.query(`select tasks.register(${['$1::text', '$2::text', ...named].join(', ')})`, values)
+  await toQueryable(connection).query(`select tasks.register(${['$1::text', '$2::text', ...named].join(', ')})`, values)
 }

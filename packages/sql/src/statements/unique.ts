@@ -1,7 +1,7 @@
 import type { Queryable } from '../connection.js'
-import { rowsAsJson } from '../rows-as-json.js'
 import { type TaskTypeName, tableOf } from '../task-type-name.js'
 import type { ColumnValues } from './enqueue.js'
+import { jsonOfRows } from './json-of-rows.js'
 
 /** When two tasks with equal values in the columns may not be there together. */
 export interface UniqueRule {
@@ -41,10 +41,12 @@ export async function enqueueUnique(
   rows: readonly ColumnValues[],
   options: { readonly onConflict: OnConflict; readonly delayMs?: number | undefined },
 ): Promise<EnqueueOutcome[]> {
+  const table = tableOf(type)
+  const json = await jsonOfRows(connection, table, rows)
   const result = await connection.query(
     `select id::text as id, outcome from tasks.enqueue($1::regclass, $2::jsonb, $3::text,
        make_interval(secs => $4::double precision / 1000)) order by place`,
-    [tableOf(type), rowsAsJson(rows), options.onConflict, options.delayMs ?? null],
+    [table, json, options.onConflict, options.delayMs ?? null],
   )
   return result.rows as EnqueueOutcome[]
 }

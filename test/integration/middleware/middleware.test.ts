@@ -3,7 +3,8 @@ import { type BatchRun, BatchTask, CancelTask, type Claimed, Task, type TaskCont
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createTaskType, insertTasks, readTask } from '../../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
-import { newWorker, type RecordedWorker, taskOf } from '../worker/start-worker.js'
+import { waitFor } from '../../support/wait-for.js'
+import { Latch, newWorker, type RecordedWorker, taskOf } from '../worker/start-worker.js'
 
 let database: TestDatabase
 
@@ -61,6 +62,28 @@ describe('middleware', () => {
     })
     const row = await runOne(recorded, 'throwing', 'failed')
     expect(row.last_error).toMatch(/from the middleware[\s\S]*from the handler/)
+  })
+
+  it('ends with the handler, and as the handler does, where an await is missing before next', async () => {
+    await createTaskType(database.pool, 'not_awaited', { maxRetries: 0 })
+    const latch = new Latch()
+    const task = taskOf('not_awaited', async ({ id }) => {
+      await latch.opened
+      if (id === '2') throw new Error('heard all the same')
+    })
+    const recorded = newWorker({ connectionString: database.url }, [task, 2])
+    const returned: string[] = []
+    recorded.worker.use(async ({ id }, _context, next) => {
+      void next()
+      returned.push(id)
+    })
+    recorded.running = recorded.worker.run()
+    await insertTasks(database.pool, 'not_awaited', 2)
+    await waitFor(() => returned.length === 2)
+    latch.open()
+    await recorded.seen('finished')
+    expect((await recorded.seen('failed'))[0]).toMatchObject({ id: '2', error: { message: 'heard all the same' } })
+    expect(recorded.ids('finished')).toEqual(['1'])
   })
 
   it('can cancel the task with CancelTask', async () => {

@@ -37,12 +37,21 @@ async function call(
 ): Promise<unknown> {
   const middleware = all[index]
   if (middleware === undefined) return handler()
-  let called = false
+  let inner: Promise<unknown> | undefined
+  let ended = false
+  const end = (): void => {
+    ended = true
+  }
   const next = (): Promise<unknown> => {
     // A second run beside the first would be fenced with the same token.
-    if (called) return Promise.reject(new InvalidArgumentError('next', 'was called twice; a middleware calls it once.'))
-    called = true
-    return call(all, index + 1, task, context, handler)
+    if (inner !== undefined)
+      return Promise.reject(new InvalidArgumentError('next', 'was called twice; a middleware calls it once.'))
+    inner = call(all, index + 1, task, context, handler)
+    inner.then(end, end)
+    return inner
   }
-  return middleware(task, context, next)
+  const value = await middleware(task, context, next)
+  // An await is missing: the task must not be finished while its handler runs, nor if that throws.
+  if (inner !== undefined && !ended) await inner
+  return value
 }

@@ -11,6 +11,8 @@ export interface MiddlewareContext extends TaskContext {
  * A function around every run of a worker. It calls `next` once, which runs the middleware after it and at last the handler, and
  * is given what the handler returns or throws.
  *
+ * One that returns before `next` has settled is waited for until it has, and what that rejects with counts.
+ *
  * What it throws counts as thrown by the handler: the task is retried, or as `RetryTask` and `CancelTask` say. One that returns
  * without having called `next` finishes the task without running it.
  *

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { inTransaction, Task, TypeNotRegisteredError, Worker } from '@pg-tasks/client'
 import { describe, expect, it } from 'vitest'
+import { startProxy } from '../../support/proxy.js'
 import { createTaskType } from '../../support/task-type.js'
 import { createDatabase } from '../../support/test-database.js'
 import { within } from '../../support/wait-for.js'
@@ -51,10 +53,69 @@ describe('a database that can not be reached at the start', () => {
     process.on('warning', note)
     const recorded = newWorker({ connectionString: wrong.href }, [taskOf('say_hello'), 1])
     recorded.running = recorded.worker.run()
-    await recorded.seen('ready')
+    await recorded.seen('error')
     await recorded.worker.stop({ timeoutMs: 0 })
     process.off('warning', note)
     expect(warnings).toEqual([])
+  })
+})
+
+describe('a worker whose database is down when it starts', () => {
+  it('is ready once it answers, and not before', async () => {
+    const proxy = await startProxy(database.url)
+    try {
+      await proxy.down()
+      const recorded = newWorker({ connectionString: proxy.url }, [taskOf('say_hello'), 1])
+      recorded.running = recorded.worker.run()
+      await recorded.seen('error')
+      expect(recorded.of('ready')).toEqual([])
+      await proxy.pass()
+      await recorded.seen('ready')
+      expect(recorded.worker.health().database).toMatchObject({ answers: true })
+      await recorded.worker.stop()
+      expect(recorded.of('ready')).toHaveLength(1)
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  it('says nothing of the connections that it closes itself, whenever it is stopped', async () => {
+    const proxy = await startProxy(database.url)
+    try {
+      await proxy.down()
+      // Some of these moments are while it waits to connect for its schedules.
+      const moments = Array.from({ length: 10 }, (_, index) => index * 30)
+      const lines = await Promise.all(
+        moments.map(async (afterMs) => {
+          const recorded = newWorker({ connectionString: proxy.url }, [taskOf('say_hello'), 1])
+          recorded.running = recorded.worker.run()
+          await recorded.seen('not_listening')
+          await setTimeout(afterMs)
+          await recorded.worker.stop({ timeoutMs: 0 })
+          return recorded.lines
+        }),
+      )
+      expect(lines.flat().filter(({ fields }) => String(fields.error).includes('[CLOSED]'))).toEqual([])
+    } finally {
+      await proxy.close()
+    }
+  })
+})
+
+describe('options of stop() that can not be used', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['a wrong name', { timeout: 5 }, /^stop: option "timeout" is unknown\. Did you mean "timeoutMs"\?/],
+    ['a text for a number', { timeoutMs: '5' }, /^stop: option "timeoutMs" must be a number of milliseconds/],
+    ['a signal, as an event hands it on', 'SIGTERM', /^stop: option "options" must be an object, not a string/],
+    ['null', null, /^stop: option "options" must be an object, not null/],
+  ])('are told, and the worker stops: %s', async (_name, options, message) => {
+    const recorded = await startWorker({ connectionString: database.url }, [taskOf('say_hello'), 1])
+    await recorded.worker.stop(options as never)
+    expect(recorded.worker.health().state).toBe('stopped')
+    expect(recorded.of('error')).toMatchObject([{ code: 'INVALID_OPTION', message: expect.stringMatching(message) }])
+    expect(recorded.lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { fields: { error: expect.stringMatching(message) }, message: 'Stopping within stopTimeoutMs, 30000 ms' },
+    ])
   })
 })
 

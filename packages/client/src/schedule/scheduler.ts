@@ -145,6 +145,7 @@ export class Scheduler {
       for (const schedule of refused) this.#listener.onRefused(schedule)
       this.#replanAt = performance.now() + REPLAN_EVERY_MS
     } catch (error) {
+      if (this.#stopping.signal.aborted) return
       this.#failures.failed('zones', { error: describeThrown(error) }, 'Schedules could not be planned anew')
       this.#replanAt = performance.now() + REPLAN_AGAIN_MS
     }

@@ -9,9 +9,18 @@ const SILENT_MS = 5_000
 export class DatabaseWatch {
   /** When the statements that have no answer yet were asked for, in their order. */
   readonly #waiting = new Set<{ readonly since: number }>()
+  /** Resolves when it has answered for the first time. */
+  readonly firstAnswer: Promise<void>
+  #onFirstAnswer: () => void = () => {}
   #answered = Number.NEGATIVE_INFINITY
   #answeredAt: Date | undefined
   #failure: string | undefined
+
+  constructor() {
+    this.firstAnswer = new Promise((resolve) => {
+      this.#onFirstAnswer = resolve
+    })
+  }
 
   /** Notes what becomes of a call. */
   async watch<Value>(call: () => Promise<Value>): Promise<Value> {
@@ -35,6 +44,7 @@ export class DatabaseWatch {
     this.#answered = performance.now()
     this.#answeredAt = new Date()
     this.#failure = undefined
+    this.#onFirstAnswer()
   }
 
   failed(error: unknown): void {

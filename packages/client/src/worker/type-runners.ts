@@ -6,7 +6,7 @@ import { named } from '../options/named.js'
 import { Task } from '../task/task.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunner } from './type-runner.js'
-import { warnUnheard } from './warn-unheard.js'
+import { warnUnreachable } from './warn-unheard.js'
 
 /** Most tasks of one type at a time in one process. */
 const MOST_AT_ONCE = 10_000
@@ -88,7 +88,7 @@ export class TypeRunners {
         const error = fromDatabaseError(raised)
         if (this.#stopped) return
         if (isTransient(error)) {
-          warnUnheard(this.#context, error)
+          warnUnreachable(this.#context, error)
           return
         }
         const code = (error as { code?: unknown }).code

@@ -17,7 +17,7 @@ export interface TypeReference {
 
 /** What a {@link Worker} tells; listeners that throw are logged and harm nobody. */
 export interface WorkerEvents {
-  /** All types are looked after, and notifications arrive or it is known that they don't. */
+  /** The database has answered, all types are looked after, and notifications arrive or it is known that they don't. */
   ready: []
   /** Notifications arrive (again). */
   listening: []

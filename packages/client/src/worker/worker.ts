@@ -16,6 +16,7 @@ import type { Task } from '../task/task.js'
 import { sleep } from '../timers/sleep.js'
 import { DatabaseWatch } from './database-watch.js'
 import { onStopSignals } from './stop-signals.js'
+import { stopTimeout } from './stop-timeout.js'
 import { TaskCounter, type TypeCounts } from './task-counter.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunners } from './type-runners.js'
@@ -182,12 +183,12 @@ export class Worker extends EventSource<WorkerEvents> {
   /**
    * Stops: no new tasks; running ones may end, those that haven't within `timeoutMs` are aborted; unstarted and aborted ones
    * are given back without counting the execution. Can be called at any moment and any number of times, also with less time
-   * than before; never rejects.
+   * than before; never rejects. Options that can't be used are told as an `error`, and stop nobody from stopping.
    *
    * @param options.timeoutMs - defaults to the option `stopTimeoutMs`
    */
   stop(options: { readonly timeoutMs?: number } = {}): Promise<void> {
-    const timeoutMs = options.timeoutMs ?? this.#options.stopTimeoutMs
+    const timeoutMs = stopTimeout(options, this.#context)
     if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs)
     else void this.#runners.stop(timeoutMs)
     return this.#stopping
@@ -246,7 +247,7 @@ export class Worker extends EventSource<WorkerEvents> {
       if (this.#phase === 'running') {
         this.#runners.start()
         this.#services.start()
-        this.#events.emit('ready')
+        void this.#watch.firstAnswer.then(() => this.#phase === 'running' && this.#events.emit('ready'))
       }
       await ended
     } catch (error) {

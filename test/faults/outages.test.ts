@@ -1,7 +1,7 @@
 import { inTransaction } from '@pg-tasks/client'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startWorker, taskOf } from '../integration/worker/start-worker.js'
+import { newWorker, startWorker, taskOf } from '../integration/worker/start-worker.js'
 import { countStates, createTaskType, insertTasks } from '../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../support/test-database.js'
 import { startTestServer, type TestServer } from '../support/test-server.js'
@@ -138,7 +138,9 @@ describe('a worker that is started while there is no database', () => {
     await createTaskType(database.pool, 'early')
     await insertTasks(database.pool, 'early')
     await server.stop()
-    const recorded = await startWorker({ connectionString: database.url }, [taskOf('early'), 1])
+    const recorded = newWorker({ connectionString: database.url }, [taskOf('early'), 1])
+    recorded.running = recorded.worker.run()
+    await recorded.seen('error')
     expect(recorded.of('not_listening')).toHaveLength(1)
     await server.restart()
     await recorded.seen('finished', { timeoutMs: 15_000 })

@@ -48,6 +48,16 @@ describe('assertEnqueued', () => {
 })
 
 describe('assertNotEnqueued', () => {
+  it('does not pass because it is asked for a column that the table does not have', async () => {
+    const misspelled = { emial: 'a@example.com' } as never
+    const refused = {
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/"emial", which the table does not have/),
+    }
+    await expect(assertNotEnqueued(database.pool, task, misspelled)).rejects.toMatchObject(refused)
+    await expect(assertEnqueued(database.pool, task, misspelled)).rejects.toMatchObject(refused)
+  })
+
   it('passes for what does not wait, and fails for what does', async () => {
     await assertNotEnqueued(database.pool, task, { email: 'gone@example.com' })
     await expect(assertNotEnqueued(database.pool, task, { email: 'a@example.com' })).rejects.toThrow(

@@ -1,5 +1,6 @@
 import type { NewSchedule } from '@pg-tasks/sql'
 import { refuseUnknown } from '../options/refuse-unknown.js'
+import { optionsOf } from '../task/check-task.js'
 import type { Columns, NewTask } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import { refuse } from './refuse.js'
@@ -56,7 +57,7 @@ export function resolveSchedule<Own extends Columns>(
   const { key, overlap = 'allow' } = options
   if (typeof key !== 'string' || key === '' || key.includes('\u0000')) refuse('key', key, 'give the schedule a name')
   if (!OVERLAP.includes(overlap)) refuse('overlap', overlap, `give one of ${OVERLAP.join(', ')}`)
-  const { schema, table } = task.options
+  const { schema, table } = optionsOf(task)
   return {
     ...resolveScheduleTiming(options),
     key,

@@ -6,6 +6,7 @@ import { safeLogger } from '../logger/safe-logger.js'
 import { MiddlewareChain } from '../middleware/middleware-chain.js'
 import { BatchTask } from '../task/batch-task.js'
 import { CancelTask } from '../task/cancel-task.js'
+import { optionsOf } from '../task/check-task.js'
 import { RetryTask } from '../task/retry-task.js'
 import type { Task } from '../task/task.js'
 import { ActiveRun } from '../worker/active-run.js'
@@ -76,7 +77,7 @@ async function partsOf(
   task: Task<object>,
   { middleware, logger: given }: Readonly<Required<DrainOptions>>,
 ): Promise<RunParts> {
-  const { schema, table } = task.options
+  const { schema, table } = optionsOf(task)
   const type = await describeType(queryable, schema, table)
   if (type === undefined) {
     throw new TypeNotRegisteredError(`The table ${schema}.${table} is not a registered task type; register it first.`)

@@ -1,6 +1,8 @@
 import { AssertionError } from 'node:assert'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import { type Connection, listTasks, type TemplateRow, toQueryable } from '@pg-tasks/sql'
+import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import { optionsOf } from '../task/check-task.js'
 import type { Columns } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 
@@ -65,7 +67,7 @@ export async function assertNotEnqueued<Own extends Columns>(
 }
 
 async function waiting<Own extends Columns>(connection: Connection, task: Task<Own>): Promise<Array<WaitingRow<Own>>> {
-  const listed = await listTasks(toQueryable(connection), task.options, {
+  const listed = await listTasks(toQueryable(connection), optionsOf(task), {
     states: ['scheduled', 'ready'],
     order: 'oldest',
     limit: MOST,
@@ -73,7 +75,12 @@ async function waiting<Own extends Columns>(connection: Connection, task: Task<O
   return listed.map(({ row }) => row as unknown as WaitingRow<Own>)
 }
 
+/** @throws InvalidArgumentError for a column that the table doesn't have: by that no task would ever be found */
 function fits<Own extends Columns>(row: WaitingRow<Own>, expected: ExpectedColumns<Own>): boolean {
+  const unknown = Object.keys(expected).find((column) => !Object.hasOwn(row, column))
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError('expected', `names the column "${unknown}", which the table does not have.`)
+  }
   return Object.entries(expected).every(([column, wanted]) => {
     const value: unknown = Reflect.get(row, column)
     return typeof wanted === 'function' ? Boolean(wanted(value)) : isDeepStrictEqual(value, wanted)

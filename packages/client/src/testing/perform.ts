@@ -5,6 +5,7 @@ import { noopLogger } from '../logger/noop-logger.js'
 import { safeLogger } from '../logger/safe-logger.js'
 import { checkOptions } from '../options/check-options.js'
 import { anything, integer, loggerOption } from '../options/checks.js'
+import { optionsOf } from '../task/check-task.js'
 import type { Claimed, Columns, NewTask } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import type { TaskContext } from '../task/task-context.js'
@@ -57,6 +58,7 @@ export async function perform<Own extends Columns>(
   options: PerformOptions = {},
 ): Promise<unknown> {
   const resolved = resolvePerformOptions(options)
+  optionsOf(task)
   const claimed = { ...templateRow(resolved.attempt), ...row } as unknown as Claimed<Own>
   return task.run(claimed, contextOf(claimed, resolved))
 }

@@ -3,6 +3,7 @@ import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
 import { isTransient } from '../errors/is-transient.js'
 import { named } from '../options/named.js'
+import { optionsOf } from '../task/check-task.js'
 import { Task } from '../task/task.js'
 import type { TypeContext } from './type-context.js'
 import { TypeRunner } from './type-runner.js'
@@ -36,6 +37,7 @@ export class TypeRunners {
   /** @throws InvalidArgumentError unless it is a Task whose table no other one serves, with a number that can be used */
   add(task: Task<never> | Task<object>, concurrency: number): void {
     if (!(task instanceof Task)) {
+      optionsOf(task)
       throw new InvalidArgumentError('task', 'must be an instance of a class that extends Task.')
     }
     if (typeof (task as Partial<Task<object>>).run !== 'function') {
@@ -137,6 +139,6 @@ export class TypeRunners {
 }
 
 function keyOf(task: Task<never> | Task<object>): string {
-  const { schema, table } = task.options
+  const { schema, table } = optionsOf(task)
   return `${schema}.${table}`
 }

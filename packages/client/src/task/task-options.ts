@@ -10,7 +10,7 @@ export interface TaskOptions {
    */
   readonly schema?: string
   /**
-   * Name of the task table, taken literally.
+   * Name of the task table, taken literally. Give it where a bundler makes names of classes short.
    * @defaultValue the class's name in snake_case
    */
   readonly table?: string

@@ -166,3 +166,21 @@ describe('a running task that is deleted', () => {
     expect(reason).toMatchObject({ reason: 'gone' })
   })
 })
+
+describe('a running task that an operator finishes in SQL', () => {
+  it('has its signal aborted at the next heartbeat', async () => {
+    await createTaskType(database.pool, 'finished_by_hand')
+    const reasons: unknown[] = []
+    const task = taskOf('finished_by_hand', async (_task, { signal }) => {
+      reasons.push(await aborted(signal))
+    })
+    const options = { connectionString: database.url, heartbeatIntervalMs: 100 }
+    const recorded = await startWorker(options, [task, 1])
+    const [id] = await insertTasks(database.pool, 'finished_by_hand')
+    await recorded.seen('started')
+    await database.pool.query('select tasks.finish_tasks_finished_by_hand($1)', [id])
+    expect((await recorded.seen('lost'))[0]).toMatchObject({ id, reason: 'finished' })
+    await waitFor(() => reasons.length === 1)
+    expect(reasons[0]).toMatchObject({ code: 'LEASE_LOST', reason: 'finished' })
+  })
+})

@@ -85,6 +85,19 @@ describe('a handler that finishes in its own transaction', () => {
     expect(await readTask(database.pool, 'throws_late', id)).toMatchObject({ state: 'finished', last_error: null })
   })
 
+  it('is not told of what its handler throws because it was canceled, by this process too', async () => {
+    const { id, recorded, task } = await runOne('canceled_here', async (_task, { signal }) => {
+      await aborted(signal)
+      signal.throwIfAborted()
+    })
+    await recorded.seen('started')
+    await task.cancel(database.pool, id)
+    await recorded.seen('canceled')
+    await recorded.worker.stop()
+    expect(recorded.of('error')).toEqual([])
+    expect(recorded.lines.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
   it.each([
     ['returns', 'finished_in_sql'],
     ['throws', 'finished_in_sql_and_throws'],

@@ -102,6 +102,8 @@ export class OutcomeReport {
   /** The task has its outcome, so this is stored nowhere, and nothing is run again for it. */
   #threwAfterwards(run: ActiveRun, otherwise: SingleOutcome | undefined): void {
     if (otherwise?.kind !== 'retry' || otherwise.error instanceof NotSettledError) return
+    // It was asked to end: a cancel that this process has asked for looks as the handler's own.
+    if (run.abortReason !== undefined) return
     const { logger, events } = this.#context
     const fields = { ...taskReference(this.#type(), run), error: describeFailure(otherwise.error) }
     logger.error(fields, 'A handler threw after its task was settled, so it is not run again for that')

@@ -41,11 +41,9 @@ export function outcomeOf(run: EndedRun, end: HandlerEnd, autoFinish: boolean): 
 
 /** Whether what was found may be what the handler itself has done to its task. */
 export function isOwnDoing(settled: SettledByHandler | undefined, found: GoneReason): boolean {
-  // Nobody else can finish it and leave it this run's token: it was in SQL, or through another instance of the Task.
-  if (found === 'finished') return true
   switch (settled?.verb) {
     case 'finish':
-      return found === 'missing'
+      return found === 'finished' || found === 'missing'
     case 'retry':
       // Or somebody else's doing: a retry takes the token away. Its transaction tells.
       return found === 'lost'

@@ -7,7 +7,7 @@ export type TaskId = string | number | bigint
 export type TaskOrId = TaskId | { readonly id: TaskId; readonly run_token?: string | null }
 
 /** The id as the database writes it. */
-export function normalizeId(id: TaskId): string {
+function normalizeId(id: TaskId): string {
   if (typeof id === 'bigint') return id.toString()
   if (typeof id === 'number' && Number.isSafeInteger(id)) return String(id)
   if (typeof id === 'string' && /^-?\d+$/.test(id)) return BigInt(id).toString()

@@ -30,6 +30,6 @@ it.each<[string, (task: never) => unknown]>([
   })
   expect(await refusalOf(undefined)).toMatchObject({
     code: 'INVALID_ARGUMENT',
-    message: 'Argument "task" must be a Task, not undefined.',
+    message: 'Argument "task" must be an instance of a class that extends Task, not undefined.',
   })
 })

@@ -68,7 +68,7 @@ describe('add()', () => {
     const task = taskOf('a')
     expect(worker.add(task).add(task, 3)).toBe(worker)
     expect(() => worker.add({ run() {} } as never)).toThrow(/extends Task/)
-    expect(() => worker.add(Task as never)).toThrow(/extends Task/)
+    expect(() => worker.add(Task as never)).toThrow(/not its class: give new Task/)
     expect(() => worker.add(taskOf('a'))).toThrow(/tasks\.a.*another Task/)
     await worker.stop()
     expect(() => worker.add(taskOf('b'))).toThrow(/stopped/)

@@ -10,6 +10,7 @@ import type { ResolvedTaskOptions } from './task-options.js'
 export function optionsOf(task: unknown): ResolvedTaskOptions {
   const options = typeof task === 'object' && task !== null ? (task as { options?: unknown }).options : undefined
   if (typeof options === 'object' && options !== null) return options as ResolvedTaskOptions
-  if (typeof task !== 'function') throw new InvalidArgumentError('task', `must be a Task, not ${named(task)}.`)
+  if (typeof task !== 'function')
+    throw new InvalidArgumentError('task', `must be an instance of a class that extends Task, not ${named(task)}.`)
   throw new InvalidArgumentError('task', `must be a Task, not its class: give new ${task.name || 'MyTask'}(…).`)
 }

@@ -55,8 +55,11 @@ export async function runWorkers({ modules, databaseUrl, config, options }: RunW
     await supervisor.run()
   } finally {
     unwatch()
-    process.off('SIGTERM', onSignal)
-    process.off('SIGINT', onSignal)
+    // After a kill a third one must not get ahead of the exit code.
+    if (!killed) {
+      process.off('SIGTERM', onSignal)
+      process.off('SIGINT', onSignal)
+    }
   }
   if (killed)
     throw new CliError('Ended at once; the tasks that ran come back when their lease is over.', {

@@ -171,7 +171,6 @@ begin
   loop
     -- The key share lock on the worker's lease holds a rescue off until these rows are committed: it never misses them. Nobody
     -- sees the claim of one_transaction before it is over (0026): it needs no lease, and suspects aren't run like that.
-    -- A caller without a worker has nobody who rescues for it.
     select y.table_id, y.limited, y.key_columns is not null, y.timeout, y.max_retries, coalesce(this.v_taken_room, $1),
       c.now, pg_catalog.clock_timestamp(), case when $2 is null then c.now + tasks.elapsed(y.timeout) end,
       case when $2 is null or $4 is not null then true
@@ -204,6 +203,10 @@ begin
     end if;
     select y.* into this.v_type from tasks.types y where y.table_id = this.v_table_id;
     v_taken_room := tasks.take_room(this.v_type, $1);
+    -- A caller without a worker has nobody who rescues for it: those who died may be the ones who take all the places.
+    if this.v_taken_room < 1 and $2 is null and this.v_type.paused_at is null and tasks.%4$s() > 0 then
+      v_taken_room := tasks.take_room(this.v_type, $1);
+    end if;
     if this.v_taken_room < 1 then
       return;
     end if;

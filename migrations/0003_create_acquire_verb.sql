@@ -38,22 +38,45 @@ $$;
 comment on function tasks.refuse_type(text, text) is 'Raises that a verb''s table is not, or no longer, the task type that the verb belongs to';
 
 -- At COMMIT it would be too late: nobody could pass the row by any more, and everything else would fail with it, each time anew.
--- The names of constraints are those of their schema, so a namesake is looked at as well, and is deferred again like it.
+-- The names of constraints are those of their tables, and SET CONSTRAINTS takes all namesakes of a schema. Where one of them is not
+-- deferred, deferring them again would be refused, or change it: there the setting is undone with the subtransaction that made
+-- it, and what was checked is checked once more at COMMIT.
 create function tasks.check_deferred(p_table regclass) returns void
 language plpgsql volatile
 as $$
 declare
-  v_constraint pg_catalog.text;
+  v_constraint pg_catalog.record;
+  v_passed     boolean;
 begin
   for v_constraint in
-    select distinct pg_catalog.format('%I.%I', n.nspname, k.conname)
-    from pg_catalog.pg_trigger g
-    join pg_catalog.pg_constraint k on k.oid = g.tgconstraint
-    join pg_catalog.pg_namespace n on n.oid = k.connamespace
-    where g.tgrelid = p_table and g.tginitdeferred and pg_catalog.has_schema_privilege(n.oid, 'usage')
+    select pg_catalog.format('%I.%I', n.nspname, d.conname) as name, pg_catalog.bool_and(k.condeferred) as deferred
+    from (
+      select distinct k.connamespace, k.conname
+      from pg_catalog.pg_trigger g
+      join pg_catalog.pg_constraint k on k.oid = g.tgconstraint
+      where g.tgrelid = p_table and g.tginitdeferred
+    ) d
+    join pg_catalog.pg_namespace n on n.oid = d.connamespace
+    join pg_catalog.pg_constraint k on k.connamespace = d.connamespace and k.conname = d.conname
+    where pg_catalog.has_schema_privilege(n.oid, 'usage')
+    group by n.nspname, d.conname
   loop
-    execute pg_catalog.format('set constraints %s immediate', v_constraint);
-    execute pg_catalog.format('set constraints %s deferred', v_constraint);
+    if v_constraint.deferred then
+      execute pg_catalog.format('set constraints %s immediate', v_constraint.name);
+      execute pg_catalog.format('set constraints %s deferred', v_constraint.name);
+    else
+      v_passed := false;
+      begin
+        execute pg_catalog.format('set constraints %s immediate', v_constraint.name);
+        v_passed := true;
+        raise 'undo';
+      exception
+        when others then
+          if not v_passed then
+            raise;
+          end if;
+      end;
+    end if;
   end loop;
 end
 $$;

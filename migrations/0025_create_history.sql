@@ -34,6 +34,8 @@ comment on column tasks.attempts.error is 'Error of the attempt';
 create index attempts_task_idx on tasks.attempts (table_id, task_id, attempt);
 create table tasks.attempts_default partition of tasks.attempts default;
 comment on table tasks.attempts_default is 'Attempts of days for which no partition was made in time';
+-- Without a key, rows of a published table can't be deleted else.
+alter table tasks.attempts_default replica identity full;
 
 create function tasks.write_attempts() returns trigger
 language plpgsql volatile
@@ -111,6 +113,7 @@ begin
         begin
           execute pg_catalog.format('create table tasks.attempts_%s partition of tasks.attempts for values from (%L) to (%L)',
             pg_catalog.to_char(v_today + v_day, 'YYYYMMDD'), (v_today + v_day)::text || ' 00:00:00+00', (v_today + v_day + 1)::text || ' 00:00:00+00');
+          execute pg_catalog.format('alter table tasks.attempts_%s replica identity full', pg_catalog.to_char(v_today + v_day, 'YYYYMMDD'));
           execute pg_catalog.format('comment on table tasks.attempts_%s is ''Attempts that ended on this day (UTC)''', pg_catalog.to_char(v_today + v_day, 'YYYYMMDD'));
         exception
           when check_violation or duplicate_table then

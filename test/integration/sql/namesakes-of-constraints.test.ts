@@ -20,7 +20,9 @@ beforeAll(async () => {
       note_id bigint constraint of_note references public.orders deferrable initially deferred`,
     settings: "storage_time => '0'",
   })
-  await client.query('create table tasks.copies (bill_id bigint constraint of_bill references tasks.bill deferrable initially deferred)')
+  await client.query(
+    'create table tasks.copies (bill_id bigint constraint of_bill references tasks.bill deferrable initially deferred)',
+  )
   await client.query('create table tasks.prints (bill_id bigint constraint of_bill references public.orders)')
 })
 

@@ -80,6 +80,10 @@ begin
         'unique_rules', 'groups', 'group_ends', 'group_types', 'attempts', 'batches', 'audit')
       and (c.relname <> 'audit' or $2 in ('operator', 'reader'))
       and ($2 <> 'producer' or c.relname = 'unique_rules'));
+  -- What hangs on an update of a limited type's table (0021, 0022) reads its limits, and writes down which key's order changed.
+  if $2 = 'producer' and (tasks.unique_rule(v_type.table_id)).columns is not null then
+    v_grants := v_grants || array['select (table_id, notify, concurrency, key_columns) on tasks.types', 'insert on tasks.freed_keys'];
+  end if;
   -- Its trigger sees to it that the callback is one that the producer may enqueue.
   if $2 = 'producer' then
     v_grants := v_grants || 'insert (key, callback_table, callback_columns, policy) on tasks.groups'::text;
@@ -94,7 +98,7 @@ begin
         when $2 = 'worker' then true
         when p.prosecdef then $2 in ('operator', 'producer') and p.proname in ('take_empty_group', 'close_group', 'registered_table')
         when $2 = 'operator' then true
-        else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval', 'create_group', 'check_schedule_columns', 'end_group', 'check_deferred') end);
+        else p.provolatile <> 'v' or p.proname in ('clock', 'count_states', 'refuse') or $2 = 'producer' and p.proname in ('enqueue', 'check_interval', 'create_group', 'check_schedule_columns', 'end_group', 'check_deferred', 'announce') end);
 
   foreach v_grant in array v_grants loop
     execute pg_catalog.format('grant %s to %s', v_grant, v_role);

@@ -221,7 +221,9 @@ declare
   v_freed bigint := 0;
   v_keys  bigint;
 begin
-  select y.* into v_type from tasks.types y where y.table_id = tg_relid::regclass;
+  -- No more than a producer may read, who replaces waiting tasks (0014).
+  select y.table_id, y.notify, y.concurrency, y.key_columns into v_type.table_id, v_type.notify, v_type.concurrency, v_type.key_columns
+  from tasks.types y where y.table_id = tg_relid::regclass;
   if not found then
     return null;
   end if;

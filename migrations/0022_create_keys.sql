@@ -93,9 +93,12 @@ create function tasks.unhold() returns trigger
 language plpgsql volatile
 as $$
 declare
+  v_type    tasks.types;
   v_columns text[];
 begin
-  select tasks.columns_of_key(y) into v_columns from tasks.types y where y.table_id = tg_relid::regclass;
+  -- As in free_room.
+  select y.table_id, y.key_columns into v_type.table_id, v_type.key_columns from tasks.types y where y.table_id = tg_relid::regclass;
+  v_columns := tasks.columns_of_key(v_type);
   if new.finished_at is not null or new.failed_at is not null or new.canceled or new.started_at is not null
     or old.finished_at is not null or old.failed_at is not null or old.canceled or new.planned_to > tasks.clock()
     or exists (select from pg_catalog.unnest(v_columns) c where pg_catalog.to_jsonb(old) -> c is distinct from pg_catalog.to_jsonb(new) -> c)

@@ -182,6 +182,17 @@ language plpgsql volatile
 as $$
 begin
   if tg_op = 'UPDATE' then
+    -- As in write_attempts (0025).
+    if not exists (
+      select from old_rows o
+      join new_rows n on n.id = o.id
+      cross join lateral (select
+        o.finished_at is not null or o.failed_at is not null or o.canceled as was,
+        n.finished_at is not null or n.failed_at is not null or n.canceled as is_now) d
+      where o.group_key is not null and (d.was <> d.is_now or not d.was and o.group_key is distinct from n.group_key))
+    then
+      return null;
+    end if;
     -- One that leaves its group unfinished counts as nothing, and may have been the last; one that is reset counts no longer.
     insert into tasks.group_ends (key, finished, failed, canceled)
     select s.key, coalesce(pg_catalog.sum(s.sign) filter (where s.state = 'finished'), 0), coalesce(pg_catalog.sum(s.sign) filter (where s.state = 'failed'), 0),

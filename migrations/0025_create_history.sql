@@ -50,6 +50,14 @@ begin
       case when exists (select from tasks.types y where y.table_id = tg_relid::regclass and y.storage_time = interval '0') then 'finished' else 'canceled' end;
     return null;
   end if;
+  -- The right to write here is asked for even where there is nothing to write: a producer replaces waiting tasks (0023).
+  if not exists (
+    select from old_rows o join new_rows n on n.id = o.id
+    where tasks.is_running(o.started_at, o.finished_at, o.failed_at, o.canceled)
+      and not tasks.is_running(n.started_at, n.finished_at, n.failed_at, n.canceled))
+  then
+    return null;
+  end if;
   insert into tasks.attempts (table_id, task_id, attempt, worker_id, started_at, ended_at, outcome, error)
   select tg_relid::regclass, o.id, o.execution_count, o.run_worker, o.started_at, tasks.clock(),
     case

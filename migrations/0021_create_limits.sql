@@ -243,7 +243,7 @@ begin
     get diagnostics v_keys = row_count;
     v_freed := v_freed + v_keys;
   end if;
-  if v_freed > 0 then
+  if v_freed > 0 and v_type.notify then
     perform tasks.announce(v_type.table_id);
   end if;
   return null;

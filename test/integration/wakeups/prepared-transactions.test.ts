@@ -52,3 +52,24 @@ describe('A two-phase transaction that enqueues', () => {
     expect(await quiet()).toBe(true)
   })
 })
+
+describe('A two-phase transaction that ends tasks of a type without notifications', () => {
+  it.each([
+    ['limit_concurrency', "select tasks.limit_concurrency('tasks', 'ending', 1)"],
+    ['limit_keys', "select tasks.limit_keys('tasks', 'ending', '{payload}')"],
+  ])('can be prepared with %s, and makes room when it is committed', async (feature, limit) => {
+    await createTaskType(database.pool, 'ending', { settings: 'notify => false' })
+    await client.query(limit)
+    await client.query("insert into tasks.ending (payload) values ('a'), ('a')")
+    const acquire = 'select id from tasks.acquire_tasks_ending(1)'
+    const { rows } = await client.query(acquire)
+    expect(rows).toHaveLength(1)
+    await client.query('begin')
+    await client.query('select tasks.finish_tasks_ending($1)', [rows[0].id])
+    await client.query(`prepare transaction '${feature}'`)
+    expect((await client.query(acquire)).rows).toEqual([])
+    await client.query(`commit prepared '${feature}'`)
+    expect((await client.query(acquire)).rows).toHaveLength(1)
+    await client.query('drop table tasks.ending cascade')
+  })
+})

@@ -23,6 +23,7 @@ $head$, $body$
 declare
   v_type   tasks.types;
   v_now    pg_catalog.timestamptz := tasks.clock();
+  v_strict boolean := pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted');
   v_worker pg_catalog.uuid := '00000000-0000-0000-0000-000000000000';
   v_kept   bigint[];
   v_ids    bigint[];
@@ -36,11 +37,8 @@ begin
   if not found then
     perform tasks.refuse_type('rescue', %3$s);
   end if;
-  -- In a stricter isolation the snapshot may be older than the lease that it would judge.
-  if pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    return 0;
-  end if;
-
+  -- In a stricter isolation the snapshot may be older than the lease or the run that it would judge. Locking tells (40001): what
+  -- has changed since is left to a later call. So is a lease that isn't there, for which there is nothing to lock.
   <<workers>>
   loop
     -- One step per worker that has running tasks; callers without a worker come last (NULL).
@@ -54,13 +52,18 @@ begin
       perform from tasks.leases l
       where l.worker_id = this.v_worker and l.table_id = this.v_type.table_id and l.leased_until > this.v_now;
       continue workers when found;
-      perform from tasks.leases l
-      where l.worker_id = this.v_worker and l.table_id = this.v_type.table_id
-      for update skip locked;
+      begin
+        perform from tasks.leases l
+        where l.worker_id = this.v_worker and l.table_id = this.v_type.table_id
+        for update skip locked;
+      exception
+        when serialization_failure then
+          continue workers;
+      end;
       if not found then
         perform from tasks.leases l
         where l.worker_id = this.v_worker and l.table_id = this.v_type.table_id;
-        continue workers when found;
+        continue workers when found or this.v_strict;
       end if;
       -- It was renewed while we came to it.
       perform from tasks.leases l
@@ -71,19 +74,24 @@ begin
     loop
       -- In the order of the index, named whole: by id, the planner walks the table; by run_until alone, it sorts. Nothing
       -- waits for a lock here, so that the order doesn't matter to deadlocks.
-      if this.v_worker is not null then
-        v_ids := array(
-          select t.id from %1$s t
-          where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
-            and t.run_worker = this.v_worker and t.id <> all (this.v_kept)
-          order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
-      else
-        v_ids := array(
-          select t.id from %1$s t
-          where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
-            and t.run_worker is null and t.run_until <= this.v_now and t.id <> all (this.v_kept)
-          order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
-      end if;
+      begin
+        if this.v_worker is not null then
+          v_ids := array(
+            select t.id from %1$s t
+            where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
+              and t.run_worker = this.v_worker and t.id <> all (this.v_kept)
+            order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
+        else
+          v_ids := array(
+            select t.id from %1$s t
+            where t.started_at is not null and t.finished_at is null and t.failed_at is null and not t.canceled
+              and t.run_worker is null and t.run_until <= this.v_now and t.id <> all (this.v_kept)
+            order by t.run_worker, t.run_until limit 1000 for no key update skip locked);
+        end if;
+      exception
+        when serialization_failure then
+          exit;
+      end;
       exit when pg_catalog.cardinality(this.v_ids) = 0;
       v_from := 1;
       v_to := pg_catalog.cardinality(this.v_ids);
@@ -138,6 +146,9 @@ begin
   end loop;
 
   -- Dead leases that cover nothing.
+  if this.v_strict then
+    return this.v_count;
+  end if;
   delete from tasks.leases l
   where (l.worker_id, l.table_id) in (
       select d.worker_id, d.table_id from tasks.leases d

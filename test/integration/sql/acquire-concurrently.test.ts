@@ -54,7 +54,7 @@ describe('eight acquirers at once', () => {
 
 // B-23
 describe.each(['repeatable read', 'serializable'])('a caller in %s', (isolation) => {
-  it('acquires and finishes as any other, and rescues nothing by an old snapshot', async () => {
+  it('acquires, rescues and finishes as any other', async () => {
     await session.query('truncate tasks.mail')
     await session.query("insert into tasks.mail (planned_to) values ('2020-01-01'), ('2020-01-01')")
     await session.query(
@@ -62,11 +62,10 @@ describe.each(['repeatable read', 'serializable'])('a caller in %s', (isolation)
     )
     const client = await database.client()
     await client.query(`begin isolation level ${isolation}`)
-    expect(await rowsOf(client, 'select id from tasks.acquire_tasks_mail(10)')).toHaveLength(2)
-    expect(await scalarOf(client, 'select tasks.rescue_tasks_mail()')).toBe('0')
+    expect(await rowsOf(client, 'select id from tasks.acquire_tasks_mail(10)')).toHaveLength(3)
     await client.query('select tasks.finish_tasks_mail(id) from tasks.mail where run_until > now()')
     await client.query('commit')
-    expect(await scalarOf(session, 'select count(finished_at) from tasks.mail')).toBe('2')
+    expect(await scalarOf(session, 'select count(finished_at) from tasks.mail where lost_count < 2')).toBe('3')
   })
 
   it('gets 40001 for a row that was taken after its snapshot, and may repeat', async () => {

@@ -5,7 +5,7 @@
 -- free place. An older snapshot would count what is no longer so: REPEATABLE READ is refused. Ended tasks free places: a
 -- statement trigger, there only while the type has a limit, announces it to sleepers. Settings hold from the next acquire on.
 -- Lock order: the type's limit lock (advisory, class 1886415985), then what acquire locks. Who changes a limit takes the
--- registration lock (0011) before it, and the table after it.
+-- registration lock (0011) before it, and the table after it; who pauses or resumes only updates the registry row.
 
 begin isolation level read committed;
 select tasks.start_migration(21, 'create_limits');
@@ -314,13 +314,15 @@ end
 $$;
 comment on function tasks.check_columns(text, regclass, text[], text) is 'Refuses columns that a table hasn''t, or that can''t make two tasks alike';
 
-create function tasks.find_registered(p_verb text, p_schema text, p_table text) returns tasks.types
+create function tasks.find_registered(p_verb text, p_schema text, p_table text, p_lock boolean default true) returns tasks.types
 language plpgsql volatile
 as $$
 declare
   v_type tasks.types;
 begin
-  perform pg_catalog.pg_advisory_xact_lock(1886415980, 1);
+  if p_lock then
+    perform pg_catalog.pg_advisory_xact_lock(1886415980, 1);
+  end if;
   v_type := tasks.find_type(p_schema, p_table);
   if v_type.table_id is null or tasks.quoted(v_type.table_id) is null then
     perform tasks.refuse('TQ004', pg_catalog.format('%s: %s.%s is not registered', p_verb, coalesce(pg_catalog.quote_ident(p_schema), 'NULL'), coalesce(pg_catalog.quote_ident(p_table), 'NULL')), 'Call tasks.register(schema, table).');
@@ -328,14 +330,15 @@ begin
   return v_type;
 end
 $$;
-comment on function tasks.find_registered(text, text, text) is 'Registry row of a table under the registration lock, or raises that there is none';
+comment on function tasks.find_registered(text, text, text, boolean) is 'Registry row of a table, under the registration lock unless told otherwise, or raises that there is none';
 
+-- Neither takes the registration lock: an emergency waits for no DDL, and whoever has acquired may pause in the same transaction.
 create function tasks.pause(schema_name text, table_name text, reason text default null) returns void
 language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
-  v_type tasks.types := tasks.find_registered('pause', $1, $2);
+  v_type tasks.types := tasks.find_registered('pause', $1, $2, false);
 begin
   update tasks.types y set paused_at = tasks.clock(), paused_reason = $3 where y.table_id = v_type.table_id and y.paused_at is null;
 end
@@ -347,7 +350,7 @@ language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
-  v_type tasks.types := tasks.find_registered('resume', $1, $2);
+  v_type tasks.types := tasks.find_registered('resume', $1, $2, false);
 begin
   update tasks.types y set paused_at = null, paused_reason = null where y.table_id = v_type.table_id;
   perform tasks.announce(v_type.table_id);

@@ -193,6 +193,10 @@ begin
     then
       return null;
     end if;
+  end if;
+  -- The user's SET CONSTRAINTS ALL IMMEDIATE isn't meant for this: the transaction may enqueue another member yet.
+  set constraints tasks.pg_tasks_count_ends deferred;
+  if tg_op = 'UPDATE' then
     -- One that leaves its group unfinished counts as nothing, and may have been the last; one that is reset counts no longer.
     insert into tasks.group_ends (key, finished, failed, canceled)
     select s.key, coalesce(pg_catalog.sum(s.sign) filter (where s.state = 'finished'), 0), coalesce(pg_catalog.sum(s.sign) filter (where s.state = 'failed'), 0),
@@ -344,6 +348,8 @@ begin
   if $4 ? 'comment' then
     perform tasks.refuse('TQ003', 'create_group: columns must not name comment', 'It tells how the members ended.');
   end if;
+  -- As in note_ends: its members are still to come.
+  set constraints tasks.pg_tasks_group_created deferred;
   begin
     insert into tasks.groups as g (key, callback_table, callback_columns, policy) values ($1, v_table, coalesce($4, '{}'), $5);
   exception

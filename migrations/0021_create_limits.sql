@@ -93,6 +93,8 @@ begin
     v_room := least(v_room, greatest(0, v_type.concurrency - tasks.count_running(v_type.table_id, v_type.concurrency)));
   end if;
   if v_type.rate_count is not null then
+    -- From the future: the clock was set back. Nothing would be counted until it is there again.
+    update tasks.rates r set counted_at = tasks.clock() where r.table_id = v_type.table_id and r.counted_at > tasks.clock();
     v_room := least(v_room, pg_catalog.floor(tasks.rate_places(v_type, tasks.clock())))::integer;
   end if;
   if v_room > 0 and v_type.key_columns is not null then

@@ -280,6 +280,25 @@ as $$
 $$;
 comment on function tasks.index_name(text, tasks.types, text[]) is 'Name of an index that a feature gives a task table';
 
+create function tasks.drop_indexes(p_table regclass, p_prefixes text[]) returns void
+language plpgsql volatile
+as $$
+declare
+  v_index text;
+begin
+  for v_index in
+    select pg_catalog.format('%I.%I', n.nspname, c.relname)
+    from pg_catalog.pg_index i
+    join pg_catalog.pg_class c on c.oid = i.indexrelid
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where i.indrelid = p_table and exists (select from pg_catalog.unnest(p_prefixes) u (prefix) where pg_catalog.starts_with(c.relname, u.prefix))
+  loop
+    execute 'drop index ' || v_index;
+  end loop;
+end
+$$;
+comment on function tasks.drop_indexes(regclass, text[]) is 'Drops the indexes that a feature gave a task table, whatever the type was called then';
+
 create function tasks.check_columns(p_verb text, p_table regclass, p_columns text[], p_hint text) returns void
 language plpgsql stable
 as $$

@@ -366,8 +366,13 @@ language plpgsql volatile
 as $$
 begin
   delete from tasks.group_types g where g.table_id = old.table_id;
-  -- Of a table that was dropped nobody else ends the members; one that is only unregistered may come back with its own.
-  if found and tasks.quoted(old.table_id) is null then
+  if not found then
+    return null;
+  elsif tasks.quoted(old.table_id) is not null then
+    -- One that is only unregistered may come back with its members.
+    perform tasks.drop_indexes(old.table_id, '{pg_tasks_group_}');
+  else
+    -- Of a table that was dropped nobody else ends them.
     insert into tasks.group_ends (key, finished, failed, canceled)
     select g.key, 0, 0, 0 from tasks.groups g where g.ended_at is null and g.error is null and not tasks.group_is_unfinished(g.key);
   end if;

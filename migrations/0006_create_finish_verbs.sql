@@ -2,6 +2,8 @@
 --
 -- Flow: as in 0003. Conditions on the state go through tasks.is_running, so that no by-id statement is planned on a partial
 -- index.
+-- Where a finish deletes, it says so to the triggers that count ends (0024, 0025): else they take the row for one that somebody
+-- deleted unfinished.
 -- Fencing: with a token, the row must be running with it; without one, finish still requires that it is running.
 -- Lock order: finish waits for its one task row. finish_many locks its rows in id order and skips locked ones; at first it
 -- tries all at once, and waits for none longer than 10 ms.
@@ -71,6 +73,7 @@ begin
     perform tasks.refuse_type('finish', %3$s);
   end if;
   if this.v_storage = interval '0' then
+    v_set := pg_catalog.set_config('pg_tasks.finishing', %3$s::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text, true);
     begin
       delete from %1$s t
       where t.id = $1 and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
@@ -84,6 +87,7 @@ begin
         -- What a foreign key holds is finished all the same; clean deletes it once it is free.
         v_storage := null;
     end;
+    v_set := pg_catalog.set_config('pg_tasks.finishing', '', true);
   end if;
   if this.v_storage is null or this.v_storage > interval '0' then
     update %1$s t set finished_at = tasks.clock(), comment = coalesce($3, t.comment)
@@ -151,6 +155,7 @@ begin
     begin
       v_set := pg_catalog.set_config('lock_timeout', '10ms', true);
       if this.v_storage = interval '0' then
+        v_set := pg_catalog.set_config('pg_tasks.finishing', %3$s::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text, true);
         delete from %1$s t
         where t.id = any ($1) and tasks.is_running(t.started_at, t.finished_at, t.failed_at, t.canceled)
           and ((t.id, t.run_token) in (select u.id, u.token from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token))) is true;
@@ -162,6 +167,7 @@ begin
       get diagnostics v_count = row_count;
       if this.v_count = pg_catalog.cardinality($1) then
         if this.v_storage = interval '0' then
+          v_set := pg_catalog.set_config('pg_tasks.finishing', '', true);
           perform tasks.check_deferred(%3$s::pg_catalog.regclass);
         end if;
         v_set := pg_catalog.set_config('lock_timeout', this.v_wait, true);
@@ -180,6 +186,7 @@ begin
       and ((t.id, t.run_token) in (select u.id, u.token from rows from (pg_catalog.unnest($1), pg_catalog.unnest($2)) as u (id, token))) is true
     order by t.id for no key update skip locked);
   if this.v_storage = interval '0' then
+    v_set := pg_catalog.set_config('pg_tasks.finishing', %3$s::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text, true);
     begin
       with gone as (delete from %1$s t where t.id = any (this.v_ids) returning t.id)
       select pg_catalog.array_agg(g.id) into this.v_done from gone g;
@@ -203,6 +210,7 @@ begin
           end if;
         end loop;
     end;
+    v_set := pg_catalog.set_config('pg_tasks.finishing', '', true);
   else
     with done as (update %1$s t set finished_at = tasks.clock() where t.id = any (this.v_ids) returning t.id, t.finished_at)
     select pg_catalog.array_agg(d.id) into this.v_done from done d where d.finished_at is not null;

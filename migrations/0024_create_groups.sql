@@ -223,10 +223,9 @@ begin
   else
     -- A finish that deletes; else a row that somebody deleted unfinished.
     insert into tasks.group_ends (key, finished, failed, canceled)
-    select o.group_key, pg_catalog.count(*) filter (where s.finished), 0, pg_catalog.count(*) filter (where not s.finished)
+    select o.group_key, pg_catalog.count(*) filter (where s.finished), 0, pg_catalog.count(*) filter (where s.finished is not true)
     from gone o
-    cross join lateral (select o.started_at is not null
-      and exists (select from tasks.types y where y.table_id = tg_relid::regclass and y.storage_time = interval '0') as finished) s
+    cross join lateral (select pg_catalog.current_setting('pg_tasks.finishing', true) = tg_relid::text as finished) s
     where o.group_key is not null and o.finished_at is null and o.failed_at is null and not o.canceled
     group by o.group_key;
   end if;

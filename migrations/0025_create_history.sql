@@ -47,7 +47,7 @@ begin
       where tasks.is_running(o.started_at, o.finished_at, o.failed_at, o.canceled)'
     using tg_relid::regclass,
       -- A finish that deletes; else a row that somebody deleted while it ran.
-      case when exists (select from tasks.types y where y.table_id = tg_relid::regclass and y.storage_time = interval '0') then 'finished' else 'canceled' end;
+      case when pg_catalog.current_setting('pg_tasks.finishing', true) = tg_relid::text then 'finished' else 'canceled' end;
     return null;
   end if;
   -- The right to write here is asked for even where there is nothing to write: a producer replaces waiting tasks (0023).

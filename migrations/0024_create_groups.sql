@@ -347,6 +347,9 @@ begin
   if $4 ? 'comment' then
     perform tasks.refuse('TQ003', 'create_group: columns must not name comment', 'It tells how the members ended.');
   end if;
+  if $4 ->> 'group_key' = $1 then
+    perform tasks.refuse('TQ003', pg_catalog.format('create_group: the callback of the group %L can''t be a member of it', $1), 'The group would never end, and enqueue a callback each time.');
+  end if;
   -- As in note_ends: its members are still to come.
   set constraints tasks.pg_tasks_group_created deferred;
   begin

@@ -44,6 +44,15 @@ it('a refused column is told by create_group', async () => {
   expect(refusal.message).toBe('create_group: tasks.done has no column nope')
 })
 
+it('a callback that would be a member of its own group, and keep it from ending, is refused', async () => {
+  const create = `select tasks.create_group('round', 'tasks', 'done', '{"group_key": "round"}')`
+  const refusal = await refusalOf(session.query(create))
+  expect(refusal.code).toBe('TQ003')
+  expect(refusal.message).toBe("create_group: the callback of the group 'round' can't be a member of it")
+  await session.query(create.replace('"round"', '"another"'))
+  expect(await group('round')).toEqual({ ended: true, canceled: 0, error: null })
+})
+
 it('TRUNCATE ends the members that it takes away', async () => {
   await createGroup('truncated', 'member')
   await session.query('select tasks.finish_tasks_member(id) from tasks.acquire_tasks_member(1)')

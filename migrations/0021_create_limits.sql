@@ -70,6 +70,23 @@ end
 $$;
 comment on function tasks.count_running(regclass, integer) is 'Running tasks of a table, counted up to a limit';
 
+-- As in finish (0006): who holds what others wait for, and is cut off, lets it go within a lease.
+create function tasks.limit_idleness(p_timeout interval) returns void
+language plpgsql volatile
+as $$
+declare
+  v_limit double precision := pg_catalog.date_part('epoch', p_timeout);
+begin
+  if v_limit < 2000000 and (
+    pg_catalog.current_setting('idle_in_transaction_session_timeout') = '0'
+    or pg_catalog.date_part('epoch', pg_catalog.current_setting('idle_in_transaction_session_timeout')::interval) > v_limit)
+  then
+    perform pg_catalog.set_config('idle_in_transaction_session_timeout', pg_catalog.ceil(v_limit * 1000)::bigint::text, true);
+  end if;
+end
+$$;
+comment on function tasks.limit_idleness(interval) is 'Lowers idle_in_transaction_session_timeout to the length of a lease for the caller''s transaction; never raises it';
+
 create function tasks.take_room(p_type tasks.types, p_max_num integer) returns integer
 language plpgsql volatile
 as $$
@@ -86,6 +103,7 @@ begin
   perform pg_catalog.pg_advisory_xact_lock(1886415985, p_type.table_id::oid::integer);
   -- Having waited, look again: the settings may be others now.
   select y.* into v_type from tasks.types y where y.table_id = p_type.table_id;
+  perform tasks.limit_idleness(v_type.timeout);
   if v_type.table_id is null or v_type.paused_at is not null then
     return 0;
   end if;

@@ -323,7 +323,7 @@ $$;
 comment on function tasks.create_verbs(regclass, text, text) is 'Creates the functions and the view of a task type unless they are current, and grants them to whom the old ones were granted';
 
 -- DDL waits a second at most, so that enqueuers behind it never wait longer.
-create function tasks.execute_ddl(p_table regclass, p_statements text[]) returns void
+create function tasks.execute_ddl(p_table regclass, p_statements text[], p_alone boolean default false) returns void
 language plpgsql volatile
 as $$
 declare
@@ -337,7 +337,7 @@ begin
   if v_timeout::interval = interval '0' or v_timeout::interval > interval '1 s' then
     perform pg_catalog.set_config('lock_timeout', '1s', true);
   end if;
-  if not exists (select from pg_catalog.unnest(p_statements) s where not pg_catalog.starts_with(s, 'create ')) then
+  if not p_alone and not exists (select from pg_catalog.unnest(p_statements) s where not pg_catalog.starts_with(s, 'create ')) then
     v_mode := 'share row exclusive'; -- triggers and indexes: readers go on
   end if;
   -- The strongest lock first: growing one is how deadlocks are made.
@@ -361,7 +361,7 @@ begin
   perform pg_catalog.set_config('lock_timeout', v_timeout, true);
 end
 $$;
-comment on function tasks.execute_ddl(regclass, text[]) is 'Runs statements that lock a task table, with a lock_timeout of at most a second';
+comment on function tasks.execute_ddl(regclass, text[], boolean) is 'Runs statements that lock a task table, with a lock_timeout of at most a second; p_alone: readers are locked out too, whatever the statements are';
 
 -- Leases that were taken while the type had no timeout have no end. A minute at least, so that a living worker renews its own
 -- first; a row that an open transaction holds is about to end.

@@ -5,7 +5,8 @@
 -- free place. An older snapshot would count what is no longer so: REPEATABLE READ is refused. Ended tasks free places: a
 -- statement trigger, there only while the type has a limit, announces it to sleepers. Settings hold from the next acquire on.
 -- Lock order: the type's limit lock (advisory, class 1886415985), then what acquire locks. Who changes a limit takes the
--- registration lock (0011) before it, and the table after it; who pauses or resumes only updates the registry row.
+-- registration lock (0011) before it, and the table too where it must change (change_limits); who pauses or resumes only updates
+-- the registry row.
 
 begin isolation level read committed;
 select tasks.start_migration(21, 'create_limits');
@@ -289,6 +290,24 @@ as $$
 $$;
 comment on function tasks.check_limit_triggers(tasks.types) is 'Statements that give a type''s table the triggers that its limits need, or take them away';
 
+-- An acquire has read the table when it comes to the limit lock. So of a type that is limited already, the table comes first, and
+-- alone: whoever holds the limit lock holds the table too. Else nobody wants the limit lock yet, and readers may go on.
+create function tasks.change_limits(p_type tasks.types, p_statements text[]) returns void
+language plpgsql volatile
+as $$
+begin
+  if p_type.limited then
+    perform tasks.execute_ddl(p_type.table_id, p_statements, true);
+  end if;
+  -- Decisions that are under way end first.
+  perform pg_catalog.pg_advisory_xact_lock(1886415985, p_type.table_id::oid::integer);
+  if p_type.limited is not true then
+    perform tasks.execute_ddl(p_type.table_id, p_statements);
+  end if;
+end
+$$;
+comment on function tasks.change_limits(tasks.types, text[]) is 'Takes the limit lock of a type, as it is in the registry, and runs statements on its table';
+
 -- A name that is legible, below 63 bytes, and another for other columns.
 create function tasks.index_name(p_kind text, p_type tasks.types, p_columns text[]) returns text
 language sql immutable
@@ -403,14 +422,13 @@ as $$
 #variable_conflict use_column
 declare
   v_type tasks.types := tasks.find_registered('limit_concurrency', $1, $2);
+  v_old  tasks.types := v_type;
 begin
   if $3 < 1 then
     perform tasks.refuse('TQ003', pg_catalog.format('limit_concurrency: concurrency must be at least 1, not %s', $3), 'NULL: no limit; tasks.pause stops a type.');
   end if;
   v_type.concurrency := $3;
-  -- Decisions that are under way end first.
-  perform pg_catalog.pg_advisory_xact_lock(1886415985, v_type.table_id::oid::integer);
-  perform tasks.execute_ddl(v_type.table_id, (select pg_catalog.array_agg(c.remedy) from tasks.check_limit_triggers(v_type) c));
+  perform tasks.change_limits(v_old, (select pg_catalog.array_agg(c.remedy) from tasks.check_limit_triggers(v_type) c));
   update tasks.types y set concurrency = $3 where y.table_id = v_type.table_id;
   perform tasks.announce(v_type.table_id);
 end

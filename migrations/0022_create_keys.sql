@@ -327,8 +327,6 @@ begin
       perform tasks.refuse('TQ003', pg_catalog.format('limit_keys: on_retry must be block or step_aside, not %s', coalesce($5, 'NULL')));
     end if;
   end if;
-  -- Decisions that are under way end first.
-  perform pg_catalog.pg_advisory_xact_lock(1886415985, v_type.table_id::oid::integer);
   v_type.key_columns := $3;
   v_type.key_concurrency := case when $3 is not null then $4 end;
   v_type.key_on_retry := case when $3 is not null then $5 end;
@@ -352,7 +350,7 @@ begin
       where i.indrelid = v_type.table_id and pg_catalog.starts_with(c.relname, p.prefix)
         and ($3 is null or tasks.indexed_columns(v_type.table_id, $3, c.relname, p.more) is distinct from $3))
     || v_ddl;
-  perform tasks.execute_ddl(v_type.table_id, v_ddl || array(select c.remedy from tasks.check_limit_triggers(v_type) c));
+  perform tasks.change_limits(v_old, v_ddl || array(select c.remedy from tasks.check_limit_triggers(v_type) c));
   if pg_catalog.cardinality(v_ddl) = 0 and (v_old.key_columns, v_old.key_concurrency, v_old.key_on_retry) is not distinct from (v_type.key_columns, v_type.key_concurrency, v_type.key_on_retry) then
     return;
   end if;

@@ -110,8 +110,8 @@ end
 $$;
 comment on function tasks.unhold() is 'Trigger: a held task that ends, is planned for later or gets another key is no longer held back';
 
--- A task that waits for its retry takes a place where a retry blocks its key; not while it is held itself, because others of its
--- key, more than have places, wait for theirs too. Such ones come first.
+-- Where a retry blocks its key, those that wait for theirs come first, and among them the earliest; it has a place as soon as
+-- fewer run than may. More may wait for their retry than have places: the limit came later, or was higher.
 create function tasks.admit_freed(p_type tasks.types) returns void
 language plpgsql volatile
 set enable_seqscan to off
@@ -148,14 +148,24 @@ begin
     from pg_catalog.unnest($1) f (key)
     cross join lateral pg_catalog.jsonb_to_record(%4$s) k (%5$s)
     cross join lateral (
-      select h.id::bigint as id from %1$s h
+      (select h.id::bigint as id from %1$s h
+      where $3 and %2$s and h.held and h.started_at is null and h.finished_at is null and h.failed_at is null and not h.canceled
+        and h.execution_count > 0
+      order by h.priority, h.planned_to, h.id
+      limit greatest(0, $2 - (select pg_catalog.count(*) from (
+        select from %1$s b
+        where %3$s and b.finished_at is null and b.failed_at is null and not b.canceled and b.started_at is not null
+        limit $2) running)))
+      union all
+      (select h.id::bigint from %1$s h
       where %2$s and h.held and h.started_at is null and h.finished_at is null and h.failed_at is null and not h.canceled
-      order by $3 and h.execution_count > 0 desc, h.priority, h.planned_to, h.id
+        and ($3 and h.execution_count > 0) is not true
+      order by h.priority, h.planned_to, h.id
       limit greatest(0, $2 - (select pg_catalog.count(*) from (
         select from %1$s b
         where %3$s and b.finished_at is null and b.failed_at is null and not b.canceled
-          and (b.started_at is not null or $3 and b.execution_count > 0 and not b.held)
-        limit $2) taken))
+          and (b.started_at is not null or $3 and b.execution_count > 0)
+        limit $2) taken)))
     ) h
   $query$, tasks.quoted(p_type.table_id), tasks.same_key(p_type, 'h', 'k'), tasks.same_key(p_type, 'b', 'k'),
     (select pg_catalog.format('pg_catalog.jsonb_build_object(%s)', pg_catalog.string_agg(pg_catalog.format('%L, f.key -> %s', c, o - 1), ', '))
@@ -190,7 +200,7 @@ $$;
 comment on function tasks.has_freed(tasks.types) is 'Whether an acquire would let held tasks in again';
 
 -- One look at all picked tasks. A place of a key is taken by a running task and, where a retry blocks its key, by one that
--- waits for its retry; such a one goes before the others of its key, and is in the way of its like only while it isn't held.
+-- waits for its retry; such a one goes before the others of its key, and of its like the earliest.
 -- Nobody passes one of its key that comes earlier, be it held, locked by somebody, or kept back by a trigger.
 create function tasks.judge(p_type tasks.types, p_ids bigint[]) returns table (task_id bigint, admitted boolean)
 language plpgsql volatile
@@ -205,7 +215,8 @@ begin
         (select pg_catalog.count(*) from (
           select from %1$s b
           where %2$s and b.finished_at is null and b.failed_at is null and not b.canceled and b.id <> all ($1)
-            and (b.started_at is not null or $3 and b.execution_count > 0 and not (b.held and t.execution_count > 0))
+            and (b.started_at is not null or $3 and b.execution_count > 0
+              and (t.execution_count = 0 or (b.priority, b.planned_to, b.id) < (t.priority, t.planned_to, t.id)))
           limit $2) taken) as busy,
         exists (
           select from %1$s b
@@ -284,7 +295,8 @@ begin
       select distinct %2$s as key from %1$s h
       where h.held and h.started_at is null and h.finished_at is null and h.failed_at is null and not h.canceled
         and (select pg_catalog.count(*) from (select from %1$s b
-          where %3$s and b.finished_at is null and b.failed_at is null and not b.canceled and (b.started_at is not null or $3 and b.execution_count > 0 and not b.held) limit $2) taken) < $2) s
+          where %3$s and b.finished_at is null and b.failed_at is null and not b.canceled
+            and (b.started_at is not null or $3 and h.execution_count = 0 and b.execution_count > 0) limit $2) taken) < $2) s
     where s.key is not null',
     tasks.quoted(p_type.table_id), tasks.key_of(p_type, 'h'), tasks.same_key(p_type, 'b', 'h'))
   using p_type.table_id, p_type.key_concurrency, p_type.key_on_retry = 'block';

@@ -14,18 +14,25 @@
 begin isolation level read committed;
 select tasks.start_migration(3, 'create_acquire_verb');
 
--- The body as a literal: no name that stands in it can end it.
-create function tasks.verb_source(p_verb text, p_table text, p_name text, p_head text, p_body text) returns text
+-- All verbs begin alike. The body is a literal: no name that stands in it can end it.
+create function tasks.verb_source(p_verb text, p_table text, p_name text, p_signature text, p_body text) returns text
 language sql immutable
 as $$
-  select pg_catalog.format(p_head, variadic w.words) || 'as ' || pg_catalog.quote_literal(pg_catalog.format(p_body, variadic w.words))
+  select pg_catalog.format('create or replace function tasks.%2$s' || p_signature, variadic w.words) || '
+language plpgsql volatile
+set enable_seqscan to off
+set enable_bitmapscan to off
+set plan_cache_mode to force_generic_plan
+as ' || pg_catalog.quote_literal(pg_catalog.format('
+#variable_conflict use_column
+<<this>>' || p_body, variadic w.words))
   from (
     select array[
       p_table, pg_catalog.quote_ident(p_verb || '_' || p_name), pg_catalog.quote_literal(p_table),
       pg_catalog.quote_ident('rescue_' || p_name), pg_catalog.quote_ident('clean_before_' || p_name), pg_catalog.quote_literal(p_name)]
   ) as w (words)
 $$;
-comment on function tasks.verb_source(text, text, text, text, text) is 'CREATE FUNCTION statement of a verb from the templates of its head and its body';
+comment on function tasks.verb_source(text, text, text, text, text) is 'CREATE FUNCTION statement of a verb from the templates of its signature and its body';
 
 create function tasks.refuse_type(p_verb text, p_table text) returns void
 language plpgsql volatile
@@ -141,17 +148,9 @@ comment on function tasks.write_cursor(regclass, timestamptz, boolean, text, tim
 create function tasks.source_of_acquire(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('acquire', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('acquire', p_table, p_name, $signature$(
   max_num integer, worker_id pg_catalog.uuid default null, slots_empty boolean default true, options pg_catalog.jsonb default null
-) returns setof %1$s
-language plpgsql volatile
-set enable_seqscan to off
-set enable_bitmapscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns setof %1$s$signature$, $body$
 -- For a single task, half of the cost is the number of statements and expressions here: what is needed always is asked for in
 -- one, and what is needed seldom stays behind an IF.
 declare

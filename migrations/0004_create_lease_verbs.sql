@@ -11,15 +11,7 @@ select tasks.start_migration(4, 'create_lease_verbs');
 create function tasks.source_of_rescue(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('rescue', p_table, p_name, $head$
-create or replace function tasks.%2$s() returns bigint
-language plpgsql volatile
-set enable_seqscan to off
-set enable_bitmapscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+  select tasks.verb_source('rescue', p_table, p_name, $signature$() returns bigint$signature$, $body$
 declare
   v_type   tasks.types;
   v_now    pg_catalog.timestamptz := tasks.clock();
@@ -168,19 +160,11 @@ comment on function tasks.source_of_rescue(text, text) is 'Source of rescue: bri
 create function tasks.source_of_heartbeat(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('heartbeat', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('heartbeat', p_table, p_name, $signature$(
   worker_id pg_catalog.uuid, task_ids bigint[], run_tokens pg_catalog.uuid[], find_strays boolean default false,
   out gone_ids bigint[], out gone_reasons pg_catalog.text[], out rescue_due boolean, out suspect_due boolean,
   out stray_ids bigint[], out stray_tokens pg_catalog.uuid[]
-) returns pg_catalog.record
-language plpgsql volatile
-set enable_seqscan to off
-set enable_bitmapscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns pg_catalog.record$signature$, $body$
 declare
   v_type tasks.types;
   v_now  pg_catalog.timestamptz := tasks.clock();

@@ -9,18 +9,10 @@ select tasks.start_migration(5, 'create_next_due_verb');
 create function tasks.source_of_next_due(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('next_due', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('next_due', p_table, p_name, $signature$(
   worker_id pg_catalog.uuid default null, slots_empty boolean default true,
   out ready_in double precision, out rescue_in double precision, out sweep_in double precision, out later_in double precision
-) returns pg_catalog.record
-language plpgsql volatile
-set enable_seqscan to off
-set enable_bitmapscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns pg_catalog.record$signature$, $body$
 declare
   v_table_id pg_catalog.oid := %3$s::pg_catalog.regclass;
   v_now      pg_catalog.timestamptz := tasks.clock();

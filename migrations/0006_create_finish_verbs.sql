@@ -49,17 +49,10 @@ comment on function tasks.refuse_outcome(text, text, bigint, uuid) is 'Raises wh
 create function tasks.source_of_finish(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('finish', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('finish', p_table, p_name, $signature$(
   task_id bigint, started_at pg_catalog.timestamptz default null, comment pg_catalog.text default null,
   run_token pg_catalog.uuid default null, options pg_catalog.jsonb default null
-) returns pg_catalog.text
-language plpgsql volatile
-set enable_seqscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns pg_catalog.text$signature$, $body$
 declare
   v_timeout interval;
   v_storage interval;
@@ -117,16 +110,8 @@ comment on function tasks.source_of_finish(text, text) is 'Source of finish: a r
 create function tasks.source_of_finish_many(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('finish_many', p_table, p_name, $head$
-create or replace function tasks.%2$s(task_ids bigint[], run_tokens pg_catalog.uuid[], options pg_catalog.jsonb default null)
-returns table (task_id bigint, outcome pg_catalog.text)
-language plpgsql volatile
-set enable_seqscan to off
-set enable_bitmapscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+  select tasks.verb_source('finish_many', p_table, p_name, $signature$(task_ids bigint[], run_tokens pg_catalog.uuid[], options pg_catalog.jsonb default null)
+returns table (task_id bigint, outcome pg_catalog.text)$signature$, $body$
 declare
   v_storage interval;
   v_careful boolean;

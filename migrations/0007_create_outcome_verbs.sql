@@ -9,18 +9,11 @@ select tasks.start_migration(7, 'create_outcome_verbs');
 create function tasks.source_of_retry(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('retry', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('retry', p_table, p_name, $signature$(
   task_id bigint, planned_to pg_catalog.timestamptz default null, comment pg_catalog.text default null,
   run_token pg_catalog.uuid default null, delay interval default null, error pg_catalog.text default null,
   reason pg_catalog.text default 'error', options pg_catalog.jsonb default null
-) returns pg_catalog.text
-language plpgsql volatile
-set enable_seqscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns pg_catalog.text$signature$, $body$
 declare
   v_type  tasks.types;
   v_now   pg_catalog.timestamptz := tasks.clock();
@@ -78,14 +71,7 @@ comment on function tasks.source_of_retry(text, text) is
 create function tasks.source_of_release(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('release', p_table, p_name, $head$
-create or replace function tasks.%2$s(task_id bigint, run_token pg_catalog.uuid, options pg_catalog.jsonb default null) returns boolean
-language plpgsql volatile
-set enable_seqscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+  select tasks.verb_source('release', p_table, p_name, $signature$(task_id bigint, run_token pg_catalog.uuid, options pg_catalog.jsonb default null) returns boolean$signature$, $body$
 declare
   v_done boolean;
 begin
@@ -138,17 +124,10 @@ comment on function tasks.notify_run(regclass, bigint, text) is 'Tells the worke
 create function tasks.source_of_cancel(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('cancel', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('cancel', p_table, p_name, $signature$(
   task_id bigint, planned_to pg_catalog.timestamptz default null, comment pg_catalog.text default null,
   run_token pg_catalog.uuid default null, options pg_catalog.jsonb default null
-) returns pg_catalog.text
-language plpgsql volatile
-set enable_seqscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns pg_catalog.text$signature$, $body$
 declare
   v_table_id pg_catalog.oid := %3$s::pg_catalog.regclass;
   v_state    pg_catalog.text;
@@ -202,14 +181,7 @@ comment on function tasks.source_of_cancel(text, text) is
 create function tasks.source_of_reset(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('reset', p_table, p_name, $head$
-create or replace function tasks.%2$s(task_id bigint, options pg_catalog.jsonb default null) returns pg_catalog.text
-language plpgsql volatile
-set enable_seqscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+  select tasks.verb_source('reset', p_table, p_name, $signature$(task_id bigint, options pg_catalog.jsonb default null) returns pg_catalog.text$signature$, $body$
 declare
   v_table_id pg_catalog.oid := %3$s::pg_catalog.regclass;
   v_before   pg_catalog.text;

@@ -34,18 +34,10 @@ comment on function tasks.unreferenced(regclass) is
 create function tasks.source_of_clean_before(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('clean_before', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('clean_before', p_table, p_name, $signature$(
   finished_before pg_catalog.timestamptz, states pg_catalog.text[] default '{finished}', max_num bigint default null,
   options pg_catalog.jsonb default null
-) returns bigint
-language plpgsql volatile
-set enable_seqscan to off
-set enable_bitmapscan to off
-set plan_cache_mode to force_generic_plan
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns bigint$signature$, $body$
 declare
   v_state pg_catalog.text;
   v_ids   bigint[];
@@ -180,15 +172,10 @@ comment on function tasks.source_of_clean_before(text, text) is
 create function tasks.source_of_clean(p_table text, p_name text) returns text
 language sql immutable
 as $source$
-  select tasks.verb_source('clean', p_table, p_name, $head$
-create or replace function tasks.%2$s(
+  select tasks.verb_source('clean', p_table, p_name, $signature$(
   finished_after interval default null, states pg_catalog.text[] default '{finished}', max_num bigint default null,
   options pg_catalog.jsonb default null
-) returns bigint
-language plpgsql volatile
-$head$, $body$
-#variable_conflict use_column
-<<this>>
+) returns bigint$signature$, $body$
 declare
   v_storage interval;
 begin

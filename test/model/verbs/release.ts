@@ -16,10 +16,11 @@ export function release(world: World, session: number, call: CallOf<'release'>, 
       return answered(announced(withTask(world, session, released), session), true)
     },
     (task, changedMeanwhile) => {
-      // The statement's trigger fires all the same. What it has waited for it has locked, and doesn't want any more.
-      const { open } = sessionOf(world, session)
+      // What it has waited for it has locked, if it is still there, and doesn't want any more.
       const locked = changedMeanwhile && task !== undefined ? withLock(world, session, 'tasks', task.id) : world
-      return answered(announced(locked, session, open || locked !== world ? 'maybe' : 'no'), false)
+      // The statement's trigger fires all the same. An update takes a transaction number before it waits, row or none.
+      const numbered = sessionOf(world, session).open || seen !== undefined
+      return answered(announced(locked, session, numbered ? 'maybe' : 'no'), false)
     },
   )
 }

@@ -1,13 +1,16 @@
-import type { Call } from './call.js'
+import type { Call, Verb } from './call.js'
 import { perform } from './perform.js'
 import { holderOf, isFree, sessionOf } from './rows.js'
 import type { World } from './world.js'
 
+/** Calls that, having waited, look at the tasks of a worker. */
+const READERS: readonly Verb[] = ['heartbeat', 'closeLease']
+
 /**
  * Whether the model says what follows from a call. Left out: what ends in a deadlock, whose loser the server chooses; a second
- * session that waits for the same row, of which the server wakes either first; a heartbeat that waits for the same session as
- * somebody else, for both go on at once and it reads what the other writes; and leases locked in several modes, which take
- * transactions that no worker makes.
+ * session that waits for the same row, of which the server wakes either first; a heartbeat, or the end of a lease, that waits for
+ * the same session as somebody else, for both go on at once and it reads what the other writes; and leases locked in several
+ * modes, which take transactions that no worker makes.
  */
 export function isPossible(world: World, session: number, call: Call): boolean {
   const { open, failed, waiting } = sessionOf(world, session)
@@ -41,16 +44,16 @@ export function isPossible(world: World, session: number, call: Call): boolean {
   if (lock === undefined) return true
   const others = world.sessions.map((other) => other.waiting?.lock)
   if (others.some((other) => other?.table === lock.table && other.key === lock.key)) return false
-  return !waitsOn(after, session, session) && !meetsHeartbeat(after, session)
+  return !waitsOn(after, session, session) && !meetsReader(after, session)
 }
 
-/** Whether a session waits for another for which a third one waits too, and one of the two calls is a heartbeat. */
-function meetsHeartbeat(world: World, session: number): boolean {
+/** Whether a session waits for another for which a third one waits too, and one of the two calls reads what the other writes. */
+function meetsReader(world: World, session: number): boolean {
   const own = sessionOf(world, session).waiting
   const holder = own && holderOf(world, session, own.lock)
   return world.sessions.some((other, index) => {
     if (index === session || !other.waiting || holderOf(world, index, other.waiting.lock) !== holder) return false
-    return own?.call.verb === 'heartbeat' || other.waiting.call.verb === 'heartbeat'
+    return [own, other.waiting].some((waiting) => waiting && READERS.includes(waiting.call.verb))
   })
 }
 

@@ -145,9 +145,12 @@ export class Settler implements LentRuns {
     this.#flushing = true
     inTheTurnAfterNext(() => {
       void this.#orAbandoned(async () => {
-        while (this.#finishing.length > 0) await this.#finishBatch(takeBatch(this.#finishing, (run) => run.id))
-      }).finally(() => {
-        this.#flushing = false
+        try {
+          while (this.#finishing.length > 0) await this.#finishBatch(takeBatch(this.#finishing, (run) => run.id))
+        } finally {
+          // In the same turn as the last look: what a handler that ends right after it adds would wait for the next one.
+          this.#flushing = false
+        }
       })
     })
   }
@@ -157,9 +160,11 @@ export class Settler implements LentRuns {
     this.#gathering = true
     startTimer(GATHER_MS, () => {
       void this.#orAbandoned(async () => {
-        while (this.#looking.length > 0) await this.#look(takeBatch(this.#looking, ({ run }) => run.id))
-      }).finally(() => {
-        this.#gathering = false
+        try {
+          while (this.#looking.length > 0) await this.#look(takeBatch(this.#looking, ({ run }) => run.id))
+        } finally {
+          this.#gathering = false
+        }
       })
     })
   }

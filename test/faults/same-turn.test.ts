@@ -21,7 +21,7 @@ it.each([0, 1, 2, 3])(
       await self.finish(database.pool, claimed)
       if (claimed.id === ids[0]) return
       await told.opened
-      for (let step = 0; step < steps; step += 1) await undefined
+      for (let step = 0; step < steps; step += 1) await Promise.resolve()
     })
     const recorded = await startWorker({ connectionString: database.url, heartbeatIntervalMs: 15_000 }, [task, 2])
     recorded.worker.once('finished', () => told.open())

@@ -1,8 +1,11 @@
 import type { ActiveRun } from './active-run.js'
 
+/** So many places of runs that were taken are kept at most, or as many as wait. */
+const MOST_EMPTY = 1_000
+
 /** Runs that wait for a slot, first in, first out; taking one costs the same however many there are. */
 export class RunQueue {
-  #runs: ActiveRun[] = []
+  #runs: Array<ActiveRun | undefined> = []
   #head = 0
 
   get length(): number {
@@ -15,8 +18,11 @@ export class RunQueue {
 
   shift(): ActiveRun | undefined {
     const run = this.#runs[this.#head]
-    if (run !== undefined) this.#head += 1
-    if (this.#head === this.#runs.length) this.clear()
+    if (run === undefined) return undefined
+    // Through a backlog it may never be empty: what was taken must go without that.
+    this.#runs[this.#head] = undefined
+    this.#head += 1
+    if (this.length === 0 || (this.#head > MOST_EMPTY && this.#head > this.length)) this.#dropEmpty()
     return run
   }
 
@@ -26,9 +32,14 @@ export class RunQueue {
 
   /** Empties it; returns what was in it. */
   clear(): ActiveRun[] {
-    const runs = this.#runs.slice(this.#head)
+    this.#dropEmpty()
+    const runs = this.#runs as ActiveRun[]
     this.#runs = []
-    this.#head = 0
     return runs
+  }
+
+  #dropEmpty(): void {
+    this.#runs = this.#runs.slice(this.#head)
+    this.#head = 0
   }
 }

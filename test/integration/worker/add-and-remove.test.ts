@@ -79,6 +79,84 @@ describe('a running worker', () => {
     expect(runs).toHaveLength(2)
   })
 
+  it('runs nothing twice where a type is removed and added again and again while its first one still ends', async () => {
+    await createTaskType(database.pool, 'to_and_fro', { timeout: '600 ms' })
+    const [id] = await insertTasks(database.pool, 'to_and_fro')
+    const latch = new Latch()
+    const runs: string[] = []
+    const task = taskOf('to_and_fro', async ({ id }, { signal }) => {
+      runs.push(id)
+      await Promise.race([latch.opened, aborted(signal)])
+    })
+    const recorded = await startWorker({ connectionString: database.url }, [task, 1])
+    await recorded.seen('started')
+    const removed = [recorded.worker.remove(task)]
+    for (let times = 0; times < 2; times += 1) {
+      recorded.worker.add(task, 1)
+      removed.push(recorded.worker.remove(task))
+    }
+    recorded.worker.add(task, 1)
+    // As above.
+    await insertTasks(database.pool, 'to_and_fro')
+    await waitFor(async () => {
+      const { rows } = await database.pool.query(
+        `select now() - started_at > interval '2 s' as over from tasks.to_and_fro`,
+      )
+      return rows[0]?.over
+    })
+    expect(runs).toEqual([id])
+    expect(recorded.of('lost')).toEqual([])
+    latch.open()
+    await within(Promise.all(removed), { timeoutMs: 2_000 })
+    await recorded.seen('finished', { count: 2 })
+    expect(runs).toHaveLength(2)
+  })
+
+  it('stops the handlers of a type that was removed, added and removed again', async () => {
+    await createTaskType(database.pool, 'removed_twice')
+    await insertTasks(database.pool, 'removed_twice')
+    const task = taskOf('removed_twice', async (_, { signal }) => {
+      throw await aborted(signal)
+    })
+    const recorded = await startWorker({ connectionString: database.url }, [task, 1])
+    await recorded.seen('started')
+    void recorded.worker.remove(task)
+    recorded.worker.add(task, 1)
+    void recorded.worker.remove(task)
+    await within(recorded.worker.stop({ timeoutMs: 0 }), { timeoutMs: 2_000 })
+    expect(await countStates(database.pool, 'removed_twice')).toEqual({ ready: 1 })
+  })
+
+  it('resolves each remove of a type when its handlers have ended', async () => {
+    await createTaskType(database.pool, 'asked_twice')
+    await insertTasks(database.pool, 'asked_twice')
+    const latch = new Latch()
+    const task = taskOf('asked_twice', () => latch.opened)
+    const recorded = await startWorker({ connectionString: database.url }, [task, 1])
+    await recorded.seen('started')
+    const finished = [recorded.worker.remove(task), recorded.worker.remove(task)].map(async (removed) => {
+      await removed
+      return recorded.of('finished').length
+    })
+    latch.open()
+    expect(await Promise.all(finished)).toEqual([1, 1])
+  })
+
+  it('tells a handler of a type that is being removed at once that its task was canceled', async () => {
+    await createTaskType(database.pool, 'removed_and_canceled')
+    const [id = ''] = await insertTasks(database.pool, 'removed_and_canceled')
+    const task = taskOf('removed_and_canceled', (_, { signal }) => aborted(signal))
+    const recorded = await startWorker({ connectionString: database.url, heartbeatIntervalMs: 20_000 }, [task, 1])
+    await recorded.seen('started')
+    const opened = recorded.worker.health().types[0]?.lease.renewedAt
+    // The next heartbeat is far away.
+    await waitFor(() => recorded.worker.health().types[0]?.lease.renewedAt?.getTime() !== opened?.getTime())
+    const removed = recorded.worker.remove(task)
+    await database.pool.query('select tasks.cancel_tasks_removed_and_canceled($1)', [id])
+    await within(removed, { timeoutMs: 5_000 })
+    expect(recorded.of('lost')).toMatchObject([{ id, reason: 'canceled' }])
+  })
+
   it('stops at once although a removed type would have had more time', async () => {
     await createTaskType(database.pool, 'removed_slow')
     await insertTasks(database.pool, 'removed_slow')

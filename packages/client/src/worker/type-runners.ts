@@ -14,6 +14,7 @@ const MOST_AT_ONCE = 10_000
 
 /** A runner that was removed and whose handlers haven't ended yet. */
 interface Removing {
+  readonly key: string
   readonly runner: TypeRunner
   readonly ended: Promise<void>
 }
@@ -22,7 +23,8 @@ interface Removing {
 export class TypeRunners {
   readonly #context: TypeContext
   readonly #runners = new Map<string, TypeRunner>()
-  readonly #removing = new Map<string, Removing>()
+  /** Of one type there may be several, if it was added and removed again. */
+  readonly #removing = new Set<Removing>()
   #started = false
   #stopped = false
 
@@ -67,13 +69,11 @@ export class TypeRunners {
   async remove(task: Task<never> | Task<object>, timeoutMs: number): Promise<void> {
     const key = keyOf(task)
     const runner = this.#runners.get(key)
-    if (runner === undefined) return
-    this.#runners.delete(key)
-    if (!this.#started) return
-    const removing = { runner, ended: runner.stop(timeoutMs) }
-    this.#removing.set(key, removing)
-    await removing.ended
-    if (this.#removing.get(key) === removing) this.#removing.delete(key)
+    if (runner !== undefined) {
+      this.#runners.delete(key)
+      if (this.#started) this.#stopRemoved(key, runner, timeoutMs)
+    }
+    await this.#removed(key)
   }
 
   /**
@@ -111,8 +111,7 @@ export class TypeRunners {
   /** Called again, with less time, it hurries. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
-    const runners = [...this, ...[...this.#removing.values()].map(({ runner }) => runner)]
-    await Promise.allSettled(runners.map((runner) => runner.stop(timeoutMs)))
+    await Promise.allSettled([...this.#withRemoved()].map((runner) => runner.stop(timeoutMs)))
   }
 
   wake(): void {
@@ -128,12 +127,38 @@ export class TypeRunners {
   control(payload: string): void {
     const [tableId, id] = payload.split(' ')
     if (tableId === undefined || id === undefined) return
-    for (const runner of this) runner.control(tableId, id)
+    for (const runner of this.#withRemoved()) runner.control(tableId, id)
+  }
+
+  /** Notifications arrive again: what was told meanwhile is learned by asking. */
+  catchUp(): void {
+    for (const runner of this.#withRemoved()) runner.catchUp()
+  }
+
+  /** Those too whose handlers still end. */
+  *#withRemoved(): Iterable<TypeRunner> {
+    yield* this
+    for (const { runner } of this.#removing) yield runner
+  }
+
+  #stopRemoved(key: string, runner: TypeRunner, timeoutMs: number): void {
+    const removing: Removing = {
+      key,
+      runner,
+      ended: runner.stop(timeoutMs).finally(() => this.#removing.delete(removing)),
+    }
+    this.#removing.add(removing)
+  }
+
+  /** Resolves when no handler of a runner that was removed runs any more. */
+  async #removed(key: string): Promise<void> {
+    const ended = [...this.#removing].flatMap((one) => (one.key === key ? one.ended : []))
+    await Promise.all(ended)
   }
 
   /** Two runners of one type would take each other's runs for strays. */
   async #startWhenRemoved(key: string, runner: TypeRunner): Promise<void> {
-    await this.#removing.get(key)?.ended
+    await this.#removed(key)
     if (!this.#stopped && this.#runners.get(key) === runner) runner.start()
   }
 }

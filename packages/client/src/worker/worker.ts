@@ -278,7 +278,7 @@ export class Worker extends EventSource<WorkerEvents> {
     this.#delivering = true
     this.#events.emit('listening')
     // What was announced while nobody listened is gone: look at everything.
-    for (const runner of this.#runners) runner.catchUp()
+    this.#runners.catchUp()
     this.#services.wake()
   }
 

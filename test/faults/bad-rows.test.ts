@@ -12,6 +12,21 @@ beforeAll(async () => {
   database = await createDatabase()
 })
 
+/** Whatever is asked of it, it throws; a draft of immer is one after its time. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+function unreadable(): RetryTask {
+  return Object.defineProperty(new RetryTask(), 'message', {
+    get() {
+      throw new Error('unreadable')
+    },
+  })
+}
+
 /** One bad task in front of good ones. */
 async function enqueueBehindBad(table: string): Promise<string> {
   await createTaskType(database.pool, table, { backoffBase: '1 hour', maxRetries: null })
@@ -31,6 +46,15 @@ describe('the tasks behind a bad one go on', () => {
     ],
     ['throws ten megabytes', () => Promise.reject(new Error('m'.repeat(10_000_000))), /mmm/],
     ['throws what has no text', () => Promise.reject(Object.create(null)), /./],
+    ['throws a revoked proxy', () => Promise.reject(revoked()), /Revoked Proxy/],
+    [
+      'throws a revoked proxy at once',
+      () => {
+        throw revoked()
+      },
+      /Revoked Proxy/,
+    ],
+    ['wishes without a readable message', () => Promise.reject(unreadable()), /cannot be described/],
   ])('that %s', async (what, handle, stored) => {
     const table = what.replaceAll(' ', '_').toLowerCase()
     const bad = await enqueueBehindBad(table)

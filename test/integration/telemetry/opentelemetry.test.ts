@@ -168,6 +168,20 @@ describe('spans', () => {
     })
   })
 
+  it('leave what was thrown as it is, though it has no text', async () => {
+    await createTaskType(database.pool, 'without_text', { maxRetries: 0 })
+    const thrown = Object.create(null) as object
+    const task = taskOf('without_text', () => Promise.reject(thrown))
+    await task.enqueue(database.pool, {})
+    const recorded = newWorker({ connectionString: database.url }, [task, 1])
+    stops.push(instrumentWorker(recorded.worker, providers))
+    recorded.running = recorded.worker.run()
+    const [failed] = await recorded.seen('failed')
+    expect(failed.error).toBe(thrown)
+    await recorded.worker.stop()
+    expect(spansOf('run tasks.without_text')[0]?.status).toMatchObject({ code: SpanStatusCode.ERROR })
+  })
+
   it('end with the instrumentation', async () => {
     await createTaskType(database.pool, 'no_more')
     const task = taskOf('no_more')

@@ -37,6 +37,8 @@ describe('fromDatabaseError', () => {
     const denied = Object.assign(new Error('permission denied for schema tasks'), { code: '42501', hint: undefined })
     expect(fromDatabaseError(denied)).toBe(denied)
     expect(denied.hint).toContain('tasks.grant_to')
+    const frozen = Object.freeze(Object.assign(new Error('permission denied'), { code: '42501' }))
+    expect(fromDatabaseError(frozen)).toBe(frozen)
     const hinted = Object.assign(new Error('permission denied'), { code: '42501', hint: 'Ask Ann.' })
     expect(fromDatabaseError(hinted)).toMatchObject({ hint: 'Ask Ann.' })
   })

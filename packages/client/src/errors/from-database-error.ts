@@ -57,7 +57,8 @@ export function fromDatabaseError(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error
   if (error instanceof PgTasksSqlError) return new PgTasksError(error.code, error.message, { cause: error })
   const raised = error as Record<string, unknown>
-  if (raised.code === NO_RIGHTS) raised.hint ??= GRANT
+  // It may be frozen.
+  if (raised.code === NO_RIGHTS && raised.hint === undefined) Reflect.set(raised, 'hint', GRANT)
   const make =
     typeof raised.code === 'string' && Object.hasOwn(BY_SQLSTATE, raised.code) ? BY_SQLSTATE[raised.code] : undefined
   if (make === undefined) return error

@@ -1,3 +1,4 @@
+import { isInstance } from '../errors/is-instance.js'
 import { type AcquireMessage, acquireChannel } from '../events/channels.js'
 import { RetryTask } from '../task/retry-task.js'
 import type { Worker } from '../worker/worker.js'
@@ -39,7 +40,7 @@ export function observeWorker(worker: Worker, observer: WorkerObserver): () => v
   const canceled = (task: Ended): void => observer.ended(task, 'canceled', task.durationMs)
   const retried = (task: Ended & { readonly error: unknown }): void => {
     // A handler that asks for a retry has not failed.
-    if (task.error !== undefined && !(task.error instanceof RetryTask)) observer.threw(task)
+    if (task.error !== undefined && !isInstance(task.error, RetryTask)) observer.threw(task)
     observer.ended(task, 'retried', task.durationMs, task.error)
   }
   const failed = (task: Ended & { readonly error: unknown }): void => {

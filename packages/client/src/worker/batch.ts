@@ -1,5 +1,6 @@
 import { finishMany, type Queryable, release, type TaskState, type TypeDescription } from '@pg-tasks/sql'
 import { unreadableIn } from '../connection/guard-types.js'
+import { isInstance } from '../errors/is-instance.js'
 import { RunLimitError, TransactionRolledBackError } from '../errors/run-errors.js'
 import { runsOf } from '../task/held-runs.js'
 import type { Task } from '../task/task.js'
@@ -140,7 +141,7 @@ export class Batch {
       return transaction.failed ? { threw: true, error: new TransactionRolledBackError() } : { threw: false }
     } catch (error) {
       await transaction.end()
-      if (error instanceof AbandonedError) throw error
+      if (isInstance(error, AbandonedError)) throw error
       return { threw: true, error }
     } finally {
       this.#current = undefined

@@ -1,4 +1,5 @@
 import type { GoneReason } from '@pg-tasks/sql'
+import { isInstance } from '../errors/is-instance.js'
 import { NotSettledError, RunLimitError, WorkerStoppingError } from '../errors/run-errors.js'
 import { CancelTask } from '../task/cancel-task.js'
 import type { SettledByHandler } from '../task/held-runs.js'
@@ -55,8 +56,8 @@ export function isOwnDoing(settled: SettledByHandler | undefined, found: GoneRea
 }
 
 function afterThrow(run: EndedRun, error: unknown): SingleOutcome {
-  if (error instanceof CancelTask) return { kind: 'cancel', comment: error.comment }
-  if (error instanceof RetryTask) return retryBecause(error, error.options)
+  if (isInstance(error, CancelTask)) return { kind: 'cancel', comment: error.comment }
+  if (isInstance(error, RetryTask)) return retryBecause(error, error.options)
   return stopped(run) ?? limited(run) ?? retryBecause(error)
 }
 

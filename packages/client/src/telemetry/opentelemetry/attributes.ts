@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
+import { isInstance } from '../../errors/is-instance.js'
 
 /** Name of our tracer and meter. */
 export const SCOPE = '@pg-tasks/client'
@@ -32,6 +33,6 @@ export function destinationOf({ schema, table }: { readonly schema: string; read
 
 /** `error.type`: the class of an error, of which there are few. */
 export function errorType(error: unknown): string {
-  if (!(error instanceof Error)) return '_OTHER'
+  if (!isInstance(error, Error)) return '_OTHER'
   return error.constructor.name === 'Error' || error.constructor.name === '' ? error.name : error.constructor.name
 }

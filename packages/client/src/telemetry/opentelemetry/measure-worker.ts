@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
+import { isInstance } from '../../errors/is-instance.js'
 import { RetryTask } from '../../task/retry-task.js'
 import type { TypeReference } from '../../worker/worker-events.js'
 import type { WorkerObserver } from '../observe-worker.js'
@@ -12,7 +13,7 @@ export function measureWorker(instruments: WorkerInstruments): WorkerObserver {
     woken: (type, latencyMs) => instruments.wakeLatency.record(latencyMs / 1_000, labelsOf(type)),
     started: (type) => instruments.attempts.add(1, labelsOf(type)),
     ended(type, outcome, durationMs, error) {
-      const failed = error === undefined || error instanceof RetryTask ? {} : { 'error.type': errorType(error) }
+      const failed = error === undefined || isInstance(error, RetryTask) ? {} : { 'error.type': errorType(error) }
       instruments.processDuration.record(durationMs / 1_000, {
         ...attributesOf('run', type),
         'pg_tasks.outcome': outcome,

@@ -1,4 +1,6 @@
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import { describeThrown } from '../../errors/describe-thrown.js'
+import { isInstance } from '../../errors/is-instance.js'
 import type { Middleware } from '../../middleware/middleware.js'
 import { CancelTask } from '../../task/cancel-task.js'
 import { RetryTask } from '../../task/retry-task.js'
@@ -35,11 +37,12 @@ export function traceRuns(
       } catch (error) {
         span.setAttribute('error.type', errorType(error))
         // Where the handler itself decides so, nothing has failed.
-        if (!(error instanceof RetryTask || error instanceof CancelTask)) {
-          span.recordException(error instanceof Error ? error : String(error))
+        if (!(isInstance(error, RetryTask) || isInstance(error, CancelTask))) {
+          const exception = isInstance(error, Error) ? error : describeThrown(error)
+          span.recordException(exception)
           span.setStatus({
             code: SpanStatusCode.ERROR,
-            message: error instanceof Error ? error.message : String(error),
+            message: typeof exception === 'string' ? exception : exception.message,
           })
         }
         throw error

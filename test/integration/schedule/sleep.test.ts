@@ -114,6 +114,18 @@ describe('a scheduler that sleeps', () => {
     ])
   })
 
+  it('sleeps as long where Node has no time zones of its own, as when it was built without ICU', async () => {
+    const { versions } = process
+    ends.push(async () => {
+      Object.defineProperty(process, 'versions', { value: versions, configurable: true })
+    })
+    Object.defineProperty(process, 'versions', { value: { ...versions, tz: undefined }, configurable: true })
+    const delays = watchTimers()
+    const { statements } = await startScheduler()
+    await waitFor(() => delays().includes(60_000) || statements.length > 20)
+    expect(statements.filter((text) => text.includes('next_schedule_in'))).toHaveLength(1)
+  })
+
   it('fires sixty schedules with four statements', async () => {
     await scheduling.pool.query(
       `select tasks.schedule('tick ' || n, 'tasks', 'tick', cron => '* * * * *', columns => '{"note": ""}') from generate_series(1, 60) n`,

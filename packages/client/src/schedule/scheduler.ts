@@ -60,7 +60,8 @@ export class Scheduler {
   readonly #postponed = new Postponed()
   /** So many passes take one schedule and few tasks each, to find the schedule by which a pass failed. */
   #singly = 0
-  #replanAt = 0
+  /** Never where the zones of this process are unknown: there is nothing to compare. */
+  #replanAt = this.#tzdata === null ? Number.POSITIVE_INFINITY : 0
   #running: Promise<void> = Promise.resolve()
 
   constructor({ session, failures, listener, longestSleepMs }: SchedulerOptions) {

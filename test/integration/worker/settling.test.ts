@@ -119,6 +119,50 @@ describe('a row that is locked when its task is to be finished', () => {
   })
 })
 
+describe('one of the tasks that were taken ahead and are to be given back', () => {
+  /** A worker that holds tasks ahead of its one slot, whose handler waits for the latch. */
+  async function takenAhead(table: string): Promise<{ latch: Latch; last: string }> {
+    await createTaskType(database.pool, table)
+    const latch = new Latch()
+    let slow = false
+    const task = taskOf(table, () => (slow ? latch.opened : undefined))
+    const recorded = await startWorker({ connectionString: database.url }, [task, 1])
+    await insertTasks(database.pool, table, 1_000)
+    await recorded.seen('finished', { count: 1_000 })
+    slow = true
+    await insertTasks(database.pool, table, 50)
+    await waitFor(() => (recorded.worker.health().types[0]?.queued ?? 0) > 5)
+    const { rows } = await database.pool.query<{ id: string }>(
+      `select max(id)::text as id from tasks.${table} where started_at is not null and finished_at is null`,
+    )
+    return { latch, last: rows[0]?.id ?? '' }
+  }
+
+  const running = async (table: string) => (await countStates(database.pool, table)).running
+
+  it('holds up none of the others, if it is locked', async () => {
+    const { latch, last } = await takenAhead('ahead_locked')
+    const other = await database.client()
+    await other.query('begin')
+    await other.query('select from tasks.ahead_locked where id = $1 for update', [last])
+    // The one that runs, and the one that is locked.
+    await waitFor(async () => (await running('ahead_locked')) === 2)
+    await other.query('commit')
+    await waitFor(async () => (await running('ahead_locked')) === 1, { timeoutMs: 15_000 })
+    latch.open()
+  })
+
+  it('holds up none of the others, if it refuses that', async () => {
+    const { latch, last } = await takenAhead('ahead_refuses')
+    await beforeUpdate(
+      'ahead_refuses',
+      `if new.started_at is null and new.id = ${last} then raise exception 'no'; end if;`,
+    )
+    await waitFor(async () => (await running('ahead_refuses')) === 2)
+    latch.open()
+  })
+})
+
 describe('a wish that the database can not fulfil', () => {
   it.each<[string, () => unknown, 'retried' | 'canceled']>([
     [

@@ -3,16 +3,14 @@ import {
   finishMany,
   type GoneReason,
   heartbeat,
-  release,
+  releaseFree,
   type TypeDescription,
   type UnfinishedRun,
 } from '@pg-tasks/sql'
 import { backoffDelay } from '../backoff/backoff.js'
 import { TaskNotFoundError, TaskNotRunningError } from '../errors/database-errors.js'
 import { describeThrown } from '../errors/describe-thrown.js'
-import { fromDatabaseError } from '../errors/from-database-error.js'
 import { WorkerStoppingError } from '../errors/run-errors.js'
-import { sleep } from '../timers/sleep.js'
 import { startTimer } from '../timers/start-timer.js'
 import { wait } from '../timers/wait.js'
 import type { ActiveRun } from './active-run.js'
@@ -20,6 +18,7 @@ import { failureKind } from './failure-kind.js'
 import type { LentRuns } from './lent-runs.js'
 import { isOwnDoing, type Outcome, type SingleOutcome } from './outcome.js'
 import { OutcomeReport } from './outcome-report.js'
+import { MENDING_WAIT, Patience, RETRY_WAIT } from './patience.js'
 import { takeBatch } from './take-batch.js'
 import { type TypeContext, typeReference } from './type-context.js'
 import { writeOutcome } from './write-outcome.js'
@@ -32,10 +31,6 @@ const MOST_LENT = 10
  * for the answer, and one by one they would cost a statement each.
  */
 const GATHER_MS = 20
-
-const RETRY_WAIT = { baseMs: 50, maxMs: 5_000 }
-/** For errors that somebody has to mend: revoked rights, a trigger that refuses. */
-const MENDING_WAIT = { baseMs: 500, maxMs: 10_000 }
 
 interface Look {
   readonly run: ActiveRun
@@ -55,7 +50,7 @@ export class Settler implements LentRuns {
   readonly #type: () => TypeDescription
   readonly #onSettled: (run: ActiveRun) => void
   readonly #report: OutcomeReport
-  readonly #abandoned = new AbortController()
+  readonly #patience: Patience
   #finishing: ActiveRun[] = []
   #looking: Look[] = []
   #flushing = false
@@ -69,6 +64,7 @@ export class Settler implements LentRuns {
     this.#type = type
     this.#onSettled = onSettled
     this.#report = new OutcomeReport(context, type)
+    this.#patience = new Patience(this.#report)
   }
 
   /** Runs whose handler has ended and whose outcome isn't written yet. */
@@ -116,15 +112,21 @@ export class Settler implements LentRuns {
     this.#flush()
   }
 
-  /** Gives runs back that were not started, in one statement. */
+  /** Gives runs back that were not started: in one statement all but those whose row is locked, or refuses it. */
   release(runs: readonly ActiveRun[]): void {
     if (runs.length === 0) return
     this.#unsettled += runs.length
     void this.#orAbandoned(async () => {
-      const released = new Set(await this.#untilWritten(() => release(this.#context.settling, this.#type(), runs)))
+      const { settling } = this.#context
+      const released = await this.#patience.untilWritten(async (failure) => {
+        const refused = failure !== undefined && /^(row|moment)$/.test(failureKind(failure))
+        return new Set(refused ? [] : await releaseFree(settling, this.#type(), runs))
+      })
       for (const run of runs) {
-        if (released.has(run.id)) this.#report.released(run)
-        this.#done(run)
+        if (released.has(run.id)) {
+          this.#report.released(run)
+          this.#done(run)
+        } else void this.#settleAlone(run, { kind: 'release' })
       }
     })
   }
@@ -136,7 +138,7 @@ export class Settler implements LentRuns {
         this.#onDrained = () => end('drained')
       })
     }
-    this.#abandoned.abort()
+    this.#patience.end()
   }
 
   /** Several handlers that end in the same turn share a statement; before it, whoever acquires may take them along. */
@@ -182,7 +184,7 @@ export class Settler implements LentRuns {
         this.#report.failure('finish', error, 'Tasks could not be finished; trying again')
         this.#finishing.unshift(...runs)
         this.#failures += 1
-        await this.#pause(backoffDelay(this.#failures, kind === 'type' ? MENDING_WAIT : RETRY_WAIT))
+        await this.#patience.pause(backoffDelay(this.#failures, kind === 'type' ? MENDING_WAIT : RETRY_WAIT))
       } else if (runs.length > 1) {
         // One row may be the one that can't be finished: the others shall not suffer for it.
         const middle = Math.ceil(runs.length / 2)
@@ -215,7 +217,7 @@ export class Settler implements LentRuns {
   #finishLater(run: ActiveRun): void {
     run.failures += 1
     void this.#orAbandoned(async () => {
-      await this.#pause(backoffDelay(run.failures, RETRY_WAIT))
+      await this.#patience.pause(backoffDelay(run.failures, RETRY_WAIT))
       this.#finishing.push(run)
       this.#flush()
     })
@@ -225,7 +227,7 @@ export class Settler implements LentRuns {
   async #look(looks: readonly Look[]): Promise<void> {
     const runs = looks.map(({ run }) => run)
     const { settling, workerId } = this.#context
-    const { gone } = await this.#untilWritten(() => heartbeat(settling, this.#type(), workerId, runs))
+    const { gone } = await this.#patience.untilWritten(() => heartbeat(settling, this.#type(), workerId, runs))
     const found = new Map(gone.map(({ id, reason }) => [id, reason]))
     const undone = await this.#undoneRetries(runs.filter((run) => mayBeRetried(run, found.get(run.id))))
     for (const { run, otherwise, refused } of looks) {
@@ -244,14 +246,14 @@ export class Settler implements LentRuns {
   async #undoneRetries(runs: readonly ActiveRun[]): Promise<ReadonlySet<ActiveRun>> {
     const asked = runs.flatMap(({ settled }) => settled?.retried?.transactionId ?? [])
     if (asked.length === 0) return new Set(runs)
-    const committed = await this.#untilWritten(() => committedTransactions(this.#context.settling, asked))
+    const committed = await this.#patience.untilWritten(() => committedTransactions(this.#context.settling, asked))
     return new Set(runs.filter(({ settled }) => !committed.has(settled?.retried?.transactionId ?? '')))
   }
 
   async #settleAlone(run: ActiveRun, outcome: SingleOutcome): Promise<void> {
     await this.#orAbandoned(async () => {
       try {
-        const written = await this.#untilWritten((failure) => {
+        const written = await this.#patience.untilWritten((failure) => {
           return writeOutcome(this.#context.settling, this.#type(), run, outcome, failure)
         })
         this.#report.written(run, outcome, written)
@@ -264,35 +266,6 @@ export class Settler implements LentRuns {
       }
       this.#done(run)
     })
-  }
-
-  /**
-   * Repeats a write through everything that passes by itself; other errors of the database's are repeated more slowly.
-   *
-   * @param write - is told how the last attempt failed
-   */
-  async #untilWritten<Value>(write: (failure: unknown) => Promise<Value>): Promise<Value> {
-    let failure: unknown
-    for (let failures = 1; ; failures += 1) {
-      try {
-        const value = await write(failure)
-        this.#report.recovered('settle', 'Outcomes are written again')
-        return value
-      } catch (raised) {
-        failure = raised
-        const error = fromDatabaseError(raised)
-        if (error instanceof TaskNotRunningError || error instanceof TaskNotFoundError) throw error
-        this.#report.failure('settle', error, 'An outcome could not be written; trying again')
-        const kind = failureKind(raised)
-        await this.#pause(backoffDelay(failures, kind === 'server' || kind === 'moment' ? RETRY_WAIT : MENDING_WAIT))
-      }
-    }
-  }
-
-  async #pause(delayMs: number): Promise<void> {
-    const { signal } = this.#abandoned
-    await sleep(delayMs, { signal })
-    if (signal.aborted) throw new WorkerStoppingError()
   }
 
   /** Nothing is thrown further: what was abandoned, the leases bring back. */

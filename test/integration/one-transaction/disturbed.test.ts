@@ -177,6 +177,40 @@ it('a handler that hangs past the run limit is left behind; the others of its ba
   expect((await bookingsOf(database.pool, 'hanging')).amounts).toEqual([1, 2, 4, 5, 6])
 })
 
+it('a handler that takes long does not make the database look silent, which goes on answering it', {
+  timeout: 60_000,
+}, async () => {
+  await createPayments(database.pool, 'takes_long', 1)
+  const task = new Book('takes_long', async (_, { tx }) => {
+    // Each shorter, and all together longer, than a silence that says something.
+    for (let times = 0; times < 3; times += 1) await tx.query('select pg_sleep(2.5)')
+  })
+  const recorded = await startWorker({ connectionString: database.url }, [task, 10])
+  const told = new Set<string | undefined>()
+  await waitFor(
+    () => {
+      told.add(recorded.worker.health().database.error)
+      return recorded.of('finished').length === 1
+    },
+    { timeoutMs: 30_000 },
+  )
+  expect([...told]).toEqual([undefined])
+})
+
+it('what a handler throws of another database says nothing about this one', async () => {
+  await createPayments(database.pool, 'of_another', 2)
+  const sessions: unknown[] = []
+  const task = new Book('of_another', async ({ amount }, { tx }) => {
+    sessions.push((await tx.query('select pg_backend_pid() as pid')).rows[0].pid)
+    // As a standby answers.
+    if (amount === 1)
+      throw Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' })
+  })
+  const recorded = await startWorker({ connectionString: database.url }, [task, 10])
+  await Promise.all([recorded.seen('retried'), recorded.seen('finished')])
+  expect(sessions[1]).toBe(sessions[0])
+})
+
 it('a batch that takes long starts no more tasks after a third of the lease', async () => {
   await createPayments(database.pool, 'long', 5, { timeout: '300 ms' })
   const task = new Book('long', async ({ amount }, { tx }) => {

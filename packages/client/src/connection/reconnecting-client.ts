@@ -105,12 +105,11 @@ export class ReconnectingClient implements Queryable {
         const value = await work(session)
         this.#backoff.reset()
         return value
-      } catch (error) {
-        if (isReadOnly(error)) this.#leave(connection, error)
-        throw error
       } finally {
         await session.end()
-        if (connection.inTransaction) connection.destroy(new Error('A transaction was left open'))
+        const { failure } = session
+        if (isReadOnly(failure)) this.#leave(connection, failure)
+        else if (connection.inTransaction) connection.destroy(new Error('A transaction was left open'))
       }
     })
   }

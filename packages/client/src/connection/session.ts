@@ -8,6 +8,7 @@ export class Session implements Queryable {
   readonly #deadlineMs: number
   readonly #prepared: boolean
   #last: Promise<unknown> = Promise.resolve()
+  #failure: unknown
   #over = false
 
   constructor(connection: DedicatedClient, deadlineMs: number, prepared = false) {
@@ -16,10 +17,17 @@ export class Session implements Queryable {
     this.#prepared = prepared
   }
 
+  /** With what the last statement that failed did so; what the caller throws may be about anything. */
+  get failure(): unknown {
+    return this.#failure
+  }
+
   query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
     if (this.#over) return Promise.reject(new ClosedError('The session'))
     const result = this.#last.then(() => this.#connection.query(text, values, this.#deadlineMs, this.#prepared))
-    this.#last = result.catch(() => {})
+    this.#last = result.catch((error: unknown) => {
+      this.#failure = error
+    })
     return result
   }
 

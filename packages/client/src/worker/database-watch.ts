@@ -22,18 +22,20 @@ export class DatabaseWatch {
     })
   }
 
-  /** Notes what becomes of a call. */
-  async watch<Value>(call: () => Promise<Value>): Promise<Value> {
+  /**
+   * Notes what becomes of a call.
+   *
+   * @param call - may end the watch before its own end, where from then on others do what it does
+   */
+  async watch<Value>(call: (endWatch: () => void) => Promise<Value>): Promise<Value> {
     const asked = { since: performance.now() }
     this.#waiting.add(asked)
     try {
-      const value = await call()
-      this.answered()
+      const value = await call(() => this.#waiting.delete(asked))
+      if (this.#waiting.has(asked)) this.answered()
       return value
     } catch (error) {
-      if (isConnectionLost(error) || isReadOnly(error)) this.failed(error)
-      // What was thrown without a SQLSTATE came from this side.
-      else if (hasSqlState(error)) this.answered()
+      if (this.#waiting.has(asked)) this.#note(error)
       throw error
     } finally {
       this.#waiting.delete(asked)
@@ -49,6 +51,12 @@ export class DatabaseWatch {
 
   failed(error: unknown): void {
     this.#failure = redact(error instanceof Error ? error.message : String(error))
+  }
+
+  #note(error: unknown): void {
+    if (isConnectionLost(error) || isReadOnly(error)) this.failed(error)
+    // What was thrown without a SQLSTATE came from this side.
+    else if (hasSqlState(error)) this.answered()
   }
 
   get health(): DatabaseHealth {

@@ -67,19 +67,26 @@ export class WorkerSession implements Queryable {
 
   /** Runs several statements as one transaction; other calls wait meanwhile. */
   transaction<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
-    return this.#use((session) => inShortTransaction(session, () => work(session)))
+    return this.#use((session, endWatch) => {
+      // What happens between its statements may be a handler of the user's, which takes its time and throws what it likes.
+      endWatch()
+      const watched: Queryable = {
+        query: (text, values) => this.#watch.watch(() => session.query(text, values)),
+      }
+      return inShortTransaction(watched, () => work(watched))
+    })
   }
 
-  #use<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
+  #use<Value>(work: (session: Queryable, endWatch: () => void) => Promise<Value>): Promise<Value> {
     const direct = this.#direct()
-    return this.#watch.watch(() =>
+    return this.#watch.watch((endWatch) =>
       this.#client.use(
         async (session) => {
           if (direct && this.#preparedSession !== this.#client.session) {
             await prepareSession(session, { lockTimeoutMs: LOCK_TIMEOUT_MS })
             this.#preparedSession = this.#client.session
           }
-          return work(session)
+          return work(session, endWatch)
         },
         { prepared: direct },
       ),

@@ -116,6 +116,7 @@ export { type FinishedAndAcquired, finishAndAcquire } from './statements/finish-
 export { finishMany, type Run, type UnfinishedOutcome, type UnfinishedRun } from './statements/finish-many.js'
 export { createGroup, keepHistory, type NewGroup, useGroups } from './statements/groups.js'
 export { type GoneReason, type HeartbeatResult, heartbeat } from './statements/heartbeat.js'
+export { heldRuns } from './statements/held-runs.js'
 export { limitIdleTransaction } from './statements/limit-idle-transaction.js'
 export {
   type KeyLimit,

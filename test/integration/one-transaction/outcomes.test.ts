@@ -129,6 +129,27 @@ describe('tasks in one transaction', () => {
     expect((await bookingsOf(database.pool, table)).amounts).toEqual([2])
   })
 
+  it.each(['finish', 'retry', 'cancel'] as const)(
+    'are retried where their handler took its %s back with a savepoint of its own and returned',
+    async (verb) => {
+      const table = `took_back_${verb}`
+      await createPayments(database.pool, table, 4)
+      const task = new Book(table, async (row, { tx }, self) => {
+        // Singly and in a batch.
+        if (row.amount !== 1 && row.amount !== 3) return
+        await tx.query('savepoint own')
+        await self[verb](tx, row)
+        await tx.query('rollback to savepoint own')
+      })
+      const recorded = await startWorker({ connectionString: database.url }, [task, 10])
+      await recorded.seen('finished', { count: 2 })
+      await recorded.seen('retried', { count: 2 })
+      expect(recorded.of('retried').map(({ error }) => error.code)).toEqual(['NOT_SETTLED', 'NOT_SETTLED'])
+      expect(await countStates(database.pool, table)).toEqual({ finished: 2, scheduled: 2 })
+      expect((await bookingsOf(database.pool, table)).amounts).toEqual([2, 4])
+    },
+  )
+
   it('refuse a step without their transaction, and statements after their end', async () => {
     let late: Promise<unknown> | undefined
     const { recorded } = await work('late', 2, async ({ amount }, { tx, once }) => {

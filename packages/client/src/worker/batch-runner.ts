@@ -9,7 +9,7 @@ import {
 import { describeThrown } from '../errors/describe-thrown.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { isTransient } from '../errors/is-transient.js'
-import { TransactionRolledBackError, WorkerStoppingError } from '../errors/run-errors.js'
+import { NotSettledError, TransactionRolledBackError, WorkerStoppingError } from '../errors/run-errors.js'
 import type { Claimed } from '../task/claimed.js'
 import { type Task, withTextId } from '../task/task.js'
 import { wait } from '../timers/wait.js'
@@ -18,6 +18,7 @@ import { Batch } from './batch.js'
 import { runHandler } from './run-handler.js'
 import { Steps } from './steps.js'
 import { TaskTransaction } from './task-transaction.js'
+import { tookBack } from './took-back.js'
 import { traceAcquire } from './trace-acquire.js'
 import { type TypeContext, typeReference } from './type-context.js'
 import { untilAbandoned } from './until-abandoned.js'
@@ -118,6 +119,7 @@ export class BatchRunner {
       }
       if (transaction.failed) throw new TransactionRolledBackError()
       if (run.settled === undefined) await this.#task.finish(session, run.row)
+      else if (await tookBack(session, type, run)) throw new NotSettledError(true)
     })
   }
 

@@ -1,7 +1,7 @@
 import { finishMany, type Queryable, release, type TaskState, type TypeDescription } from '@pg-tasks/sql'
 import { unreadableIn } from '../connection/guard-types.js'
 import { isInstance } from '../errors/is-instance.js'
-import { RunLimitError, TransactionRolledBackError } from '../errors/run-errors.js'
+import { NotSettledError, RunLimitError, TransactionRolledBackError } from '../errors/run-errors.js'
 import { runsOf } from '../task/held-runs.js'
 import type { Task } from '../task/task.js'
 import { startTimer } from '../timers/start-timer.js'
@@ -11,6 +11,7 @@ import { OutcomeReport } from './outcome-report.js'
 import { runHandler } from './run-handler.js'
 import { Savepoints } from './savepoints.js'
 import { TaskTransaction } from './task-transaction.js'
+import { tookBack } from './took-back.js'
 import { type TypeContext, taskReference } from './type-context.js'
 import { AbandonedError, untilAbandoned } from './until-abandoned.js'
 import { writeOutcome } from './write-outcome.js'
@@ -138,7 +139,10 @@ export class Batch {
     try {
       await untilAbandoned(run, options.abortGraceMs, async () => runHandler(context, type, task, run))
       await transaction.end()
-      return transaction.failed ? { threw: true, error: new TransactionRolledBackError() } : { threw: false }
+      if (transaction.failed) return { threw: true, error: new TransactionRolledBackError() }
+      return (await tookBack(this.#parts.transaction, type, run))
+        ? { threw: true, error: new NotSettledError(true) }
+        : { threw: false }
     } catch (error) {
       await transaction.end()
       if (isInstance(error, AbandonedError)) throw error

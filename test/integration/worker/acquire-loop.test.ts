@@ -239,6 +239,22 @@ describe('rows that can not be taken', () => {
     expect(recorded.ids('started')).toEqual(['1', '3'])
     expect((await readTask(database.pool, 'poison', '2')).last_error).toMatch(/no twos/)
   })
+
+  it('because nobody knows a parser of their type are retried with that error, and do not stop the others', async () => {
+    await createTaskType(database.pool, 'no_parser', { columns: 'value numeric', backoffBase: '1 hour' })
+    await database.pool.query('insert into tasks.no_parser (value) values (null), (2), (null)')
+    const getTypeParser = (oid: number, format: 'text'): unknown => {
+      if (oid === 1700) throw new Error('no numbers')
+      return types.getTypeParser(oid, format)
+    }
+    const recorded = await startWorker(
+      { connectionString: database.url, connectionConfig: { types: { getTypeParser: getTypeParser as never } } },
+      [taskOf('no_parser'), 1],
+    )
+    await Promise.all([recorded.seen('finished', { count: 2 }), recorded.seen('retried')])
+    expect(recorded.ids('finished')).toEqual(['1', '3'])
+    expect((await readTask(database.pool, 'no_parser', '2')).last_error).toMatch(/no numbers/)
+  })
 })
 
 describe('an empty table', () => {

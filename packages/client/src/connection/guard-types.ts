@@ -19,7 +19,7 @@ let everUnreadable = false
 export function guardTypes(given: CustomTypesConfig | undefined): CustomTypesConfig {
   const parsers = given ?? (types as CustomTypesConfig)
   const getTypeParser = (oid: number, format?: 'text' | 'binary') => {
-    const parse = parsers.getTypeParser(oid, format as 'text') as (value: string) => unknown
+    const parse = parserOf(parsers, oid, format)
     // Made anew for each column of an answer, and there one instant often stands in row after row.
     let lastText: string | undefined
     let lastTime = 0
@@ -39,6 +39,17 @@ export function guardTypes(given: CustomTypesConfig | undefined): CustomTypesCon
     }
   }
   return { getTypeParser: getTypeParser as CustomTypesConfig['getTypeParser'] }
+}
+
+/** Where none is to be had, the driver would throw while it reads an answer, past everybody who waits for that. */
+function parserOf(parsers: CustomTypesConfig, oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  try {
+    return parsers.getTypeParser(oid, format as 'text') as (value: string) => unknown
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
 }
 
 /** The first value of a row that could not be read. */

@@ -1,5 +1,5 @@
 import { WorkerStoppingError } from '@pg-tasks/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startProxy, type TestProxy } from '../../support/proxy.js'
 import { countStates, createTaskType, insertTasks, readTask } from '../../support/task-type.js'
 import { createDatabase, type TestDatabase } from '../../support/test-database.js'
@@ -269,6 +269,50 @@ describe('stop() with running handlers', () => {
     }
   })
 })
+
+describe('stop() during an acquire that goes on', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it('leaves no timer behind', async () => {
+    await createTaskType(database.pool, 'goes_on')
+    await database.pool.query(`
+      create function goes_on_trigger() returns trigger language plpgsql as 'begin perform pg_sleep(20); return new; end';
+      create trigger own before update on tasks.goes_on for each row execute function goes_on_trigger()`)
+    await insertTasks(database.pool, 'goes_on')
+    const recorded = await startWorker({ connectionString: database.url }, [taskOf('goes_on'), 1])
+    await waitFor(async () => {
+      const { rows } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+      )
+      return rows.length === 1
+    })
+    const timers = liveTimers()
+    await within(recorded.worker.stop({ timeoutMs: 0 }), { timeoutMs: 10_000 })
+    // Those that were waited for besides something else elapse; one that is armed again and again would not.
+    await waitFor(() => timers().length === 0)
+  })
+})
+
+/** The timers that were made from now on and neither have elapsed nor were cancelled. */
+function liveTimers(): () => readonly unknown[] {
+  const live = new Set<unknown>()
+  const { setTimeout: start, clearTimeout: cancel } = globalThis
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((onElapsed: () => void, delayMs = 0) => {
+    const timer = start(() => {
+      live.delete(timer)
+      onElapsed()
+    }, delayMs)
+    live.add(timer)
+    return timer
+  }) as typeof setTimeout)
+  vi.spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
+    live.delete(timer)
+    cancel(timer)
+  })
+  return () => [...live]
+}
 
 describe('stop() of a worker with a pool of its user', () => {
   // B-55

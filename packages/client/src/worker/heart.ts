@@ -50,6 +50,7 @@ export class Heart {
   #beats = 0
   #searchUntil = 0
   #leaseOpen = false
+  #stopped = false
   #renewedAt: Date | undefined
   #renewedMonotonic = 0
 
@@ -79,7 +80,8 @@ export class Heart {
   start(): void {
     this.#leaseOpen = true
     this.#renewed(performance.now(), wallClock())
-    if (this.#cancelTick !== undefined) return
+    // An acquire may end after its worker did.
+    if (this.#cancelTick !== undefined || this.#stopped) return
     // The first beat comes soon: the type's timeout may have been shortened since it was learned.
     this.#note()
     this.#lastBeatAt -= this.#intervalMs()
@@ -108,8 +110,9 @@ export class Heart {
     return this.#beating
   }
 
-  /** Stops beating. */
+  /** Stops beating, for good. */
   async stop(): Promise<void> {
+    this.#stopped = true
     this.#cancelTick?.()
     this.#cancelTick = undefined
     this.#beatAgain = false

@@ -51,8 +51,7 @@ export class Heart {
   #searchUntil = 0
   #leaseOpen = false
   #stopped = false
-  #renewedAt: Date | undefined
-  #renewedMonotonic = 0
+  #renewed: Moment | undefined
 
   constructor(context: TypeContext, type: () => TypeDescription, intervalMs: () => number, listener: HeartListener) {
     this.#context = context
@@ -68,18 +67,29 @@ export class Heart {
 
   /** The lease, as far as is known here; only the database decides. */
   get lease(): LeaseHealth {
-    const renewedAt = this.#renewedAt
+    const renewedAt = this.#renewed && new Date(this.#renewed.wall)
     if (!this.#leaseOpen || renewedAt === undefined) return Object.freeze({ state: 'none', renewedAt })
-    // A suspended machine's monotonic clock stands still.
-    const ageMs = Math.max(performance.now() - this.#renewedMonotonic, wallClock() - renewedAt.getTime())
-    const { timeoutMs } = this.#type()
-    return Object.freeze({ state: timeoutMs !== null && ageMs >= timeoutMs ? 'overdue' : 'held', renewedAt })
+    return Object.freeze({ state: this.overdue ? 'overdue' : 'held', renewedAt })
   }
 
-  /** Runs were acquired: the lease is open, and must be kept. */
-  start(): void {
+  /** Whether the lease was not renewed in time: others may have the tasks. Until a beat has told, none should be started. */
+  get overdue(): boolean {
+    if (!this.#leaseOpen || this.#renewed === undefined) return false
+    // A suspended machine's monotonic clock stands still.
+    const ageMs = Math.max(performance.now() - this.#renewed.monotonic, wallClock() - this.#renewed.wall)
+    const { timeoutMs } = this.#type()
+    return timeoutMs !== null && ageMs >= timeoutMs
+  }
+
+  /**
+   * Runs were acquired: the lease is open, and must be kept.
+   *
+   * @param asked - when they were asked for
+   */
+  start(asked: Moment = now()): void {
+    // Where others may have what is held, only a beat tells.
+    if (!this.overdue || this.#holdsNothing()) this.#renewed = asked
     this.#leaseOpen = true
-    this.#renewed(performance.now(), wallClock())
     // An acquire may end after its worker did.
     if (this.#cancelTick !== undefined || this.#stopped) return
     // The first beat comes soon: the type's timeout may have been shortened since it was learned.
@@ -170,9 +180,9 @@ export class Heart {
     const findStrays = searching || this.#beats % BEATS_PER_SEARCH === 0
     const { beating, workerId, failures, events } = this.#context
     try {
-      const [monotonic, wall] = [performance.now(), wallClock()]
+      const asked = now()
       const result = await heartbeat(beating, this.#type(), workerId, runs, { findStrays })
-      this.#renewed(monotonic, wall)
+      this.#renewed = asked
       failures.recovered(`heartbeat ${this.#type().table}`, 'Leases are renewed again')
       await this.#hear(result, new Map(runs.map((run) => [run.id, run.token])))
       await this.#listener.onBeat()
@@ -203,15 +213,20 @@ export class Heart {
     await release(this.#context.beating, this.#type(), strays)
   }
 
-  #renewed(monotonic: number, wall: number): void {
-    this.#renewedMonotonic = monotonic
-    this.#renewedAt = new Date(wall)
-  }
-
   #holdsNothing(): boolean {
     for (const _ of this.#listener.held()) return false
     return true
   }
+}
+
+/** One and the same moment by both clocks, in milliseconds. */
+export interface Moment {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+export function now(): Moment {
+  return { monotonic: performance.now(), wall: wallClock() }
 }
 
 /** Only to notice that time has passed; what has expired, the database decides. */

@@ -16,18 +16,12 @@ import { type HandlerEnd, isOwnDoing, outcomeOf } from './outcome.js'
 import { Prefetch } from './prefetch.js'
 import { RunQueue } from './run-queue.js'
 import { Settler } from './settler.js'
+import type { SlotsListener } from './slots-listener.js'
 import { Steps } from './steps.js'
 import { type TypeContext, taskReference } from './type-context.js'
 
 /** A task that was taken ahead of a free slot is given back if none is free after this time, in milliseconds. */
 const LONGEST_QUEUED_MS = 1_000
-
-/** Told when there is room again for what may be acquired. */
-export interface SlotsListener {
-  readonly onRoom: () => void
-  /** Calls the task's handler. */
-  readonly call: (run: ActiveRun) => unknown
-}
 
 /** Holds the runs of one type: those that wait for a slot, those whose handler runs, those that are being settled. */
 export class Slots {
@@ -157,6 +151,11 @@ export class Slots {
     this.#giveBack(this.#queue.clear())
   }
 
+  /** It is known again which runs are held. */
+  goOn(): void {
+    this.#pump()
+  }
+
   /** Starts nothing more, and gives back what has not started. */
   close(): void {
     this.#closed = true
@@ -213,7 +212,8 @@ export class Slots {
   }
 
   #pump(): void {
-    while (!this.#closed && this.#running < this.#concurrency && !this.#choked) {
+    while (!this.#closed && this.#running < this.#concurrency && !this.#choked && this.queued > 0) {
+      if (this.#listener.leaseOverdue()) break
       const run = this.#queue.shift()
       if (run === undefined) break
       this.#start(run)

@@ -14,7 +14,7 @@ import { acquireRows } from './acquire-rows.js'
 import { BatchRunner, singly } from './batch-runner.js'
 import { checkColumns } from './check-columns.js'
 import { hasMoved } from './failure-kind.js'
-import { Heart } from './heart.js'
+import { Heart, now } from './heart.js'
 import { KnownType } from './known-type.js'
 import { Pace } from './pace.js'
 import { Rescuer } from './rescuer.js'
@@ -76,13 +76,21 @@ export class TypeRunner {
     this.#slots = new Slots(task, inOne ? 1 : concurrency, inOne ? singly(context) : context, type, {
       onRoom: () => this.#pace.wakeForRoom(),
       call: (run) => this.#batches?.alone(run, type()) ?? runHandler(context, type(), task, run),
+      leaseOverdue: () => {
+        if (!this.#heart.overdue) return false
+        void this.#heart.beat()
+        return true
+      },
     })
     this.#heart = new Heart(context, type, () => heartbeatIntervalOf(context.options, type().timeoutMs), {
       held: () => this.#slots.held(),
       holds: (id) => this.#slots.holds(id),
       onGone: (id, token, reason) => this.#slots.gone(id, token, reason),
       onTick: () => this.#slots.releaseStale(),
-      onBeat: () => this.#type.relearn(context.beating),
+      onBeat: () => {
+        this.#slots.goOn()
+        return this.#type.relearn(context.beating)
+      },
       onRescueDue: () => {
         this.#rescuer.hurry()
         this.#pace.wake()
@@ -238,6 +246,7 @@ export class TypeRunner {
 
   async #acquire(type: TypeDescription, maxNum: number): Promise<number> {
     let rows: Claimed[]
+    const asked = now()
     try {
       const { workerId } = this.#context
       rows = await traceAcquire({ workerId, ...typeReference(type), maxNum, slept: this.#pace.slept }, () =>
@@ -251,7 +260,7 @@ export class TypeRunner {
     this.#batches?.tookSingly(rows.length)
     if (rows.length === 0) return 0
     this.#pace.acquired()
-    this.#heart.start()
+    this.#heart.start(asked)
     if (this.#context.events.listenerCount('acquired') > 0) {
       this.#context.events.emit('acquired', { ...typeReference(type), count: rows.length })
     }

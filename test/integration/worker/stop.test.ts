@@ -56,6 +56,23 @@ describe('stop() in unusual moments', () => {
     expect(recorded.of('stopped')).toHaveLength(1)
   })
 
+  it('resolves with everything ended where it is called while it is told that the worker stops', async () => {
+    await createTaskType(database.pool, 'stops_twice')
+    await insertTasks(database.pool, 'stops_twice')
+    const task = taskOf('stops_twice', async (_, { signal }) => {
+      throw await aborted(signal)
+    })
+    const recorded = await startWorker({ connectionString: database.url }, [task, 1])
+    await recorded.seen('started')
+    const told: string[][] = []
+    const tell = (): void => void told.push(recorded.events.map(({ name }) => name).slice(-2))
+    const stopped = new Promise<void>((resolve) => {
+      recorded.worker.once('stopping', () => resolve(recorded.worker.stop({ timeoutMs: 0 }).then(tell)))
+    })
+    await Promise.all([stopped, recorded.running.then(tell), recorded.worker.stop().then(tell)])
+    expect(told).toEqual(Array.from({ length: 3 }, () => ['released', 'stopped']))
+  })
+
   it('tells no error about the connections that it cuts off itself', async () => {
     await createTaskType(database.pool, 'cut_off')
     const recorded = await startWorker({ connectionString: proxy.url, pollIntervalMs: 100 }, [taskOf('cut_off'), 1])

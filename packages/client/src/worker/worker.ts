@@ -189,8 +189,13 @@ export class Worker extends EventSource<WorkerEvents> {
    */
   stop(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const timeoutMs = stopTimeout(options, this.#context)
-    if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs)
-    else void this.#runners.stop(timeoutMs)
+    if (this.#stopping !== undefined) void this.#runners.stop(timeoutMs)
+    if (this.#stopping !== undefined) return this.#stopping
+    const wasRunning = this.#phase === 'running'
+    this.#phase = 'stopping'
+    this.#stopping = this.#stop(timeoutMs, wasRunning)
+    // Who hears of it may call this again.
+    if (wasRunning) this.#events.emit('stopping')
     return this.#stopping
   }
 
@@ -258,10 +263,7 @@ export class Worker extends EventSource<WorkerEvents> {
     }
   }
 
-  async #stop(timeoutMs: number): Promise<void> {
-    const wasRunning = this.#phase === 'running'
-    this.#phase = 'stopping'
-    if (wasRunning) this.#events.emit('stopping')
+  async #stop(timeoutMs: number, wasRunning: boolean): Promise<void> {
     this.#services.schedules.stop()
     await this.#runners.stop(timeoutMs)
     const services = Promise.allSettled([this.#listener.close(), this.#services.stop()])
@@ -270,8 +272,8 @@ export class Worker extends EventSource<WorkerEvents> {
     await Promise.allSettled([...this.#sessions, this.#counter].map((session) => session.close()))
     await services
     this.#phase = 'stopped'
-    this.#endRun()
     if (wasRunning) this.#events.emit('stopped')
+    this.#endRun()
   }
 
   #onListening(): void {

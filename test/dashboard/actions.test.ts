@@ -226,6 +226,63 @@ describe('a type', () => {
     expect(await read()).toEqual({ concurrency: null, rate_count: 100, per: 60 })
   })
 
+  it('keeps its burst when its rate is changed', async () => {
+    await database.pool.query(`select tasks.limit_rate('tasks', 'nightly_report', 50, '1 s', 20)`)
+    const { url } = await serveDashboard({ connectionString })
+    const { page } = await open(`${url}types/tasks/nightly_report`)
+    await confirm(page, 'Limits…', (dialog) => dialog.getByLabel('Most starts').fill('60'))
+    const read = async () =>
+      (await database.pool.query(`select rate_count, rate_burst from tasks.types where table_name = 'nightly_report'`))
+        .rows[0]
+    expect(await read()).toEqual({ rate_count: 60, rate_burst: 20 })
+    await confirm(page, 'Limits…', (dialog) => dialog.getByLabel('Starts at once').fill('5'))
+    expect(await read()).toEqual({ rate_count: 60, rate_burst: 5 })
+    expect(await audited('rate')).toMatchObject({ details: { count: 60, perMs: 1_000, burst: 5 } })
+  })
+
+  it('is limited per key, otherwise, and no longer', async () => {
+    const { url } = await serveDashboard({ connectionString })
+    const { page } = await open(`${url}types/tasks/nightly_report`)
+    const read = async () =>
+      (
+        await database.pool.query(
+          `select key_columns, key_concurrency, key_on_retry from tasks.types where table_name = 'nightly_report'`,
+        )
+      ).rows[0]
+    await confirm(page, 'Limits…', async (dialog) => {
+      await dialog.getByLabel('region').check()
+      await dialog.getByLabel('per key').fill('2')
+      await dialog.getByLabel('waits for its retry').selectOption('step_aside')
+    })
+    expect(await read()).toEqual({ key_columns: ['region'], key_concurrency: 2, key_on_retry: 'step_aside' })
+    expect(await audited('keys')).toEqual({
+      actor: 'local',
+      action: 'keys',
+      table_name: 'tasks.nightly_report',
+      target: null,
+      affected: 1,
+      details: { columns: ['region'], concurrency: 2, onRetry: 'step_aside' },
+    })
+    await page.getByText('region (2)').waitFor()
+    await confirm(page, 'Limits…', async (dialog) => {
+      await dialog.getByLabel('group_key').check()
+      await dialog.getByLabel('per key').fill('1')
+    })
+    expect(await read()).toEqual({
+      key_columns: ['region', 'group_key'],
+      key_concurrency: 1,
+      key_on_retry: 'step_aside',
+    })
+    await confirm(page, 'Limits…', async (dialog) => {
+      for (const column of ['region', 'group_key']) await dialog.getByLabel(column, { exact: true }).uncheck()
+    })
+    expect(await read()).toEqual({ key_columns: null, key_concurrency: null, key_on_retry: null })
+    const { rows } = await database.pool.query(
+      `select from pg_indexes where tablename = 'nightly_report' and indexname like 'pg\\_tasks\\_%'`,
+    )
+    expect(rows).toEqual([])
+  })
+
   it('is cleaned of ended tasks of an age', async () => {
     await database.pool.query(
       `insert into tasks.nightly_report (started_at, finished_at, execution_count) select now() - interval '9 days', now() - g * interval '1 day', 1 from generate_series(1, 8) g`,

@@ -1,4 +1,12 @@
-import { limitConcurrency, limitRate, pauseType, type Queryable, resumeType } from '@pg-tasks/sql'
+import {
+  type KeyLimit,
+  limitConcurrency,
+  limitKeys,
+  limitRate,
+  pauseType,
+  type Queryable,
+  resumeType,
+} from '@pg-tasks/sql'
 import { Hono } from 'hono'
 import { badRequest, bodyOf, type DashboardEnv, numberOrNull, optionalText, type Services } from '../services.js'
 import { nameOf } from '../shown-type.js'
@@ -55,12 +63,26 @@ function settingOf(
     case 'rate': {
       const count = numberOrNull(body.count, 'count')
       const perMs = numberOrNull(body.perMs, 'perMs') ?? 1_000
-      return {
-        details: count === null ? { count } : { count, perMs },
-        apply: (connection) => limitRate(connection, name, count === null ? null : { count, perMs }),
-      }
+      const burst = numberOrNull(body.burst, 'burst') ?? 1
+      const rate = count === null ? null : { count, perMs, burst }
+      return { details: rate ?? { count }, apply: (connection) => limitRate(connection, name, rate) }
+    }
+    case 'keys': {
+      const columns = namesOrNull(body.columns, 'columns')
+      const concurrency = numberOrNull(body.concurrency, 'concurrency') ?? 1
+      const onRetry = body.onRetry ?? 'block'
+      if (onRetry !== 'block' && onRetry !== 'step_aside') throw badRequest('onRetry must be block or step_aside.')
+      const limit: KeyLimit | null = columns === null ? null : { columns, concurrency, onRetry }
+      return { details: { columns, ...limit }, apply: (connection) => limitKeys(connection, name, limit) }
     }
     default:
       throw badRequest(`There is no setting ${setting}.`)
   }
+}
+
+/** Names of columns; null for none. */
+function namesOrNull(value: unknown, name: string): readonly string[] | null {
+  if (value === null || value === undefined) return null
+  if (!Array.isArray(value) || value.some((one) => typeof one !== 'string')) throw badRequest(`${name} must be texts.`)
+  return value.length === 0 ? null : value
 }

@@ -1,12 +1,14 @@
-import type { TypeOverview } from '@pg-tasks/sql'
 import { useState } from 'preact/hooks'
 import { useText } from '../i18n/use-text.js'
+import type { TypeAnswer } from '../pages/type-page.js'
 import { post } from '../state/api.js'
 import { FormDialog } from './form-dialog.js'
+import { KeyFields, type KeyValues, keyValuesOf } from './key-fields.js'
+import { NumberField } from './number-field.js'
 
 interface LimitsDialogProps {
   readonly path: string
-  readonly type: TypeOverview
+  readonly answer: TypeAnswer
   readonly onClose: () => void
 }
 
@@ -16,59 +18,45 @@ const SPANS = [
   { ms: 3_600_000, name: 'hour' },
 ] as const
 
-/** Concurrency and rate of a type; what is not changed is not written. */
-export function LimitsDialog({ path, type, onClose }: LimitsDialogProps) {
+/** Concurrency, rate and keys of a type; what is not changed is not written. */
+export function LimitsDialog({ path, answer, onClose }: LimitsDialogProps) {
   const { say } = useText()
+  const { type } = answer
   const [most, setMost] = useState(textOf(type.concurrency))
   const [count, setCount] = useState(textOf(type.rateCount))
   const [perMs, setPerMs] = useState(type.ratePerMs ?? 1_000)
+  const [burst, setBurst] = useState(textOf(type.rateBurst ?? 1))
+  const [keys, setKeys] = useState<KeyValues>(() => keyValuesOf(type))
   const save = async (): Promise<string> => {
     if (most !== textOf(type.concurrency)) await post(`${path}/settings/concurrency`, { most: numberOf(most) })
-    if (count !== textOf(type.rateCount) || (count !== '' && perMs !== type.ratePerMs)) {
-      await post(`${path}/settings/rate`, { count: numberOf(count), perMs })
+    const rate = { count: numberOf(count), perMs, burst: numberOf(burst) }
+    const same = rate.perMs === type.ratePerMs && rate.burst === type.rateBurst
+    if (rate.count !== type.rateCount || (rate.count !== null && !same)) await post(`${path}/settings/rate`, rate)
+    if (JSON.stringify(keys) !== JSON.stringify(keyValuesOf(type))) {
+      const { columns, concurrency, onRetry } = keys
+      await post(`${path}/settings/keys`, { columns, concurrency: numberOf(concurrency), onRetry })
     }
     return say('saved')
   }
   const spans = SPANS.some(({ ms }) => ms === perMs) ? SPANS : [...SPANS, { ms: perMs, name: undefined }]
   return (
     <FormDialog title={say('limitsTitle', { type: type.table })} submit={say('save')} onClose={onClose} onSubmit={save}>
-      <div class="field">
-        <label for="most">{say('concurrency')}</label>
-        <input
-          id="most"
-          type="number"
-          min="1"
-          step="1"
-          placeholder={say('unlimited')}
-          value={most}
-          onInput={(event) => setMost(event.currentTarget.value)}
-        />
-      </div>
-      <div class="field">
-        <label for="rate">{say('rate')}</label>
-        <div class="pair">
-          <input
-            id="rate"
-            type="number"
-            min="1"
-            step="1"
-            placeholder={say('unlimited')}
-            value={count}
-            onInput={(event) => setCount(event.currentTarget.value)}
-          />
-          <select
-            aria-label={say('per')}
-            value={String(perMs)}
-            onChange={(event) => setPerMs(Number(event.currentTarget.value))}
-          >
-            {spans.map(({ ms, name }) => (
-              <option key={ms} value={String(ms)}>
-                {say('per')} {name === undefined ? `${ms} ms` : say(name)}
-              </option>
-            ))}
-          </select>
-        </div>
-      </div>
+      <NumberField id="most" label={say('concurrency')} placeholder={say('unlimited')} value={most} onValue={setMost} />
+      <NumberField id="rate" label={say('rate')} placeholder={say('unlimited')} value={count} onValue={setCount}>
+        <select
+          aria-label={say('per')}
+          value={String(perMs)}
+          onChange={(event) => setPerMs(Number(event.currentTarget.value))}
+        >
+          {spans.map(({ ms, name }) => (
+            <option key={ms} value={String(ms)}>
+              {say('per')} {name === undefined ? `${ms} ms` : say(name)}
+            </option>
+          ))}
+        </select>
+      </NumberField>
+      {count !== '' && <NumberField id="burst" label={say('burst')} required value={burst} onValue={setBurst} />}
+      <KeyFields answer={answer} values={keys} onValues={setKeys} />
     </FormDialog>
   )
 }

@@ -53,7 +53,7 @@ export function TypeActions({ answer, onDone }: TypeActionsProps) {
       </button>
       {open === 'enqueue' && <EnqueueDialog path={path} name={type.table} columns={columns} onClose={close} />}
       {open === 'pause' && <PauseDialog path={path} name={type.table} onClose={close} />}
-      {open === 'limits' && <LimitsDialog path={path} type={type} onClose={close} />}
+      {open === 'limits' && <LimitsDialog path={path} answer={answer} onClose={close} />}
       {open === 'clean' && <CleanDialog path={path} name={type.table} onClose={close} />}
     </div>
   )

@@ -20,8 +20,10 @@ export interface TypeOverview {
   readonly concurrency: number | null
   readonly rateCount: number | null
   readonly ratePerMs: number | null
+  readonly rateBurst: number | null
   readonly keyColumns: readonly string[] | null
   readonly keyConcurrency: number | null
+  readonly keyOnRetry: 'block' | 'step_aside' | null
   /** The type to which failed tasks are passed on. */
   readonly onFailure: string | null
   /** Whether this session may read, and may change, the table's rows. */
@@ -41,8 +43,9 @@ export async function typeOverviews(
        ${ms('y.timeout')} as "timeoutMs", y.max_retries as "maxRetries", ${ms('y.storage_time')} as "storageMs", y.notify,
        ${ms('y.backoff_base')} as "backoffBaseMs", ${ms('y.backoff_max')} as "backoffMaxMs", ${ms('y.run_limit')} as "runLimitMs",
        ${ms('y.history_time')} as "historyMs", y.paused_at::text as "pausedAt", y.paused_reason as "pausedReason", y.concurrency,
-       y.rate_count as "rateCount", ${ms('y.rate_interval')} as "ratePerMs", coalesce(tasks.columns_of_key(y), y.key_columns) as "keyColumns",
-       y.key_concurrency as "keyConcurrency", tasks.quoted(y.on_failure) as "onFailure",
+       y.rate_count as "rateCount", ${ms('y.rate_interval')} as "ratePerMs", y.rate_burst as "rateBurst",
+       coalesce(tasks.columns_of_key(y), y.key_columns) as "keyColumns",
+       y.key_concurrency as "keyConcurrency", y.key_on_retry as "keyOnRetry", tasks.quoted(y.on_failure) as "onFailure",
        has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') as "mayRead",
        has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'update') as "mayWrite"
      from tasks.types y

@@ -346,23 +346,28 @@ begin
   v_type.key_on_retry := case when $3 is not null then $5 end;
   if $3 is not null then
     v_columns := (select pg_catalog.string_agg(pg_catalog.quote_ident(c), ', ' order by o) from pg_catalog.unnest($3) with ordinality u (c, o));
-    -- Those that wait in their order; and those that take a place, so that a backlog isn't walked to find that none does.
+    -- Those that wait in their order; and those that take a place, so that a backlog isn't walked to find that none does. And the
+    -- held ones as they are due, for whoever lists or counts them: spelt so that no search above takes it instead of the key's.
     v_ddl := array(
       select pg_catalog.format(i.source, tasks.index_name(i.kind, v_type, $3), tasks.quoted(v_type.table_id), v_columns)
       from (values
         ('key', 'create index %I on %s (%s, priority, planned_to, id) where finished_at is null and failed_at is null and not canceled'),
-        ('taken', 'create index %I on %s (%s) where finished_at is null and failed_at is null and not canceled and (started_at is not null or execution_count > 0)')
+        ('taken', 'create index %I on %s (%s) where finished_at is null and failed_at is null and not canceled and (started_at is not null or execution_count > 0)'),
+        ('held', 'create index %I on %s (planned_to, id) where held::pg_catalog.int4 = 1')
       ) i (kind, source)
-      where tasks.indexed_columns(v_type.table_id, $3, pg_catalog.format('pg_tasks_%s_', i.kind), case i.kind when 'key' then 3 else 0 end) is distinct from $3);
+      where case i.kind when 'held' then not exists (
+          select from pg_catalog.pg_index x join pg_catalog.pg_class c on c.oid = x.indexrelid
+          where x.indrelid = v_type.table_id and x.indisvalid and pg_catalog.starts_with(c.relname, 'pg_tasks_held_'))
+        else tasks.indexed_columns(v_type.table_id, $3, pg_catalog.format('pg_tasks_%s_', i.kind), case i.kind when 'key' then 3 else 0 end) is distinct from $3 end);
   end if;
   -- Those of other columns, whatever they or the type were called then.
   v_ddl := array(
       select pg_catalog.format('drop index %I.%I', v_schema, c.relname)
       from pg_catalog.pg_index i
       join pg_catalog.pg_class c on c.oid = i.indexrelid
-      cross join (values ('pg_tasks_key_', 3), ('pg_tasks_taken_', 0)) p (prefix, more)
+      cross join (values ('pg_tasks_key_', 3), ('pg_tasks_taken_', 0), ('pg_tasks_held_', null)) p (prefix, more)
       where i.indrelid = v_type.table_id and pg_catalog.starts_with(c.relname, p.prefix)
-        and ($3 is null or tasks.indexed_columns(v_type.table_id, $3, c.relname, p.more) is distinct from $3))
+        and ($3 is null or p.more is not null and tasks.indexed_columns(v_type.table_id, $3, c.relname, p.more) is distinct from $3))
     || v_ddl;
   perform tasks.change_limits(v_old, v_ddl || array(select c.remedy from tasks.check_limit_triggers(v_type) c));
   if pg_catalog.cardinality(v_ddl) = 0 and (v_old.key_columns, v_old.key_concurrency, v_old.key_on_retry) is not distinct from (v_type.key_columns, v_type.key_concurrency, v_type.key_on_retry) then

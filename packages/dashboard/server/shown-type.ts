@@ -19,6 +19,8 @@ export interface ShownType {
   readonly mask: readonly string[]
   /** Columns that filters and orders may use. */
   readonly usable: readonly TaskColumn[]
+  /** Whether tasks may be held back by their keys. */
+  readonly hasKeys: boolean
 }
 
 /** The type that a request's path names. */
@@ -49,6 +51,7 @@ export async function shownType(
     show: usable.map((column) => column.name),
     mask: columns.filter((column) => column.masked).map((column) => column.name),
     usable,
+    hasKeys: type.keyColumns !== null,
   }
 }
 

@@ -40,18 +40,18 @@ export function bulkRoutes(services: Services): Hono<DashboardEnv> {
   routes.get('/types/:schema/:table/bulk', async (context) =>
     context.json(
       await database.look(async (connection) => {
-        const { type, usable } = await shownType(services, connection, nameOf(context))
+        const { type, usable, hasKeys } = await shownType(services, connection, nameOf(context))
         const selection = selectionOf(new URL(context.req.url).searchParams)
         refuseUnusable(selection, usable)
         const { state, filters = [] } = selection
         if (filters.length === 0 && state !== undefined) {
-          return (await countTasks(connection, type, type.keyColumns !== null)).states[state]
+          return (await countTasks(connection, type, hasKeys)).states[state]
         }
         const deadline = performance.now() + COUNT_MS
         let count = 0
         let after: TaskCursor | undefined
         do {
-          const part = await selectIds(connection, type, usable, { ...selection, after, limit: 5_000 })
+          const part = await selectIds(connection, type, usable, { ...selection, hasKeys, after, limit: 5_000 })
           count += part.ids.length
           if (part.next === null) return { count, about: false }
           after = part.next
@@ -99,9 +99,9 @@ async function* bulk(
   try {
     do {
       const part = await services.database.look(async (connection) => {
-        const { type, usable } = await shownType(services, connection, name)
+        const { type, usable, hasKeys } = await shownType(services, connection, name)
         refuseUnusable(selection, usable)
-        return selectIds(connection, type, usable, { ...selection, after, limit: PART })
+        return selectIds(connection, type, usable, { ...selection, hasKeys, after, limit: PART })
       })
       const ids = part.ids.filter((id) => !seen.has(id))
       if (part.ids.length > 0 && ids.length === 0) break

@@ -47,8 +47,8 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
   routes.get('/types/:schema/:table', async (context) =>
     context.json(
       await database.look(async (connection) => {
-        const { type, columns } = await shownType(services, connection, nameOf(context))
-        const counts = type.mayRead ? await countTasks(connection, type, type.keyColumns !== null) : null
+        const { type, columns, hasKeys } = await shownType(services, connection, nameOf(context))
+        const counts = type.mayRead ? await countTasks(connection, type, hasKeys) : null
         const durations = type.mayRead ? await newestDurations(connection, type, 500) : null
         return { type, columns, counts, durations, example: insertExample(type, columns) }
       }, context.get('stopwatch')),
@@ -58,11 +58,18 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
   routes.get('/types/:schema/:table/tasks', async (context) =>
     context.json(
       await database.look(async (connection) => {
-        const { type, show, mask, usable, columns } = await shownType(services, connection, nameOf(context))
+        const { type, show, mask, usable, columns, hasKeys } = await shownType(services, connection, nameOf(context))
         const query = new URL(context.req.url).searchParams
         const selection = selectionOf(query)
         refuseUnusable(selection, usable)
-        return browseTasks(connection, type, columns, { ...selection, show, mask, after: cursorOf(query), limit: PAGE })
+        return browseTasks(connection, type, columns, {
+          ...selection,
+          hasKeys,
+          show,
+          mask,
+          after: cursorOf(query),
+          limit: PAGE,
+        })
       }, context.get('stopwatch')),
     ),
   )

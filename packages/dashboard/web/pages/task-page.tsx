@@ -48,7 +48,8 @@ export function TaskPage({
           <Link to={['types', schema, table]}>{table}</Link>
         </nav>
         <h1>
-          {say('task')} <span class="num">{id}</span> {value !== undefined && <StateBadge state={value.task.state} />}
+          {say('task')} <span class="num">{id}</span>{' '}
+          {value !== undefined && <StateBadge state={value.task.state} held={value.task.held} />}
         </h1>
         {value !== undefined && mayAct && error === undefined && <TaskActions answer={value} onDone={reload} />}
       </div>

@@ -49,7 +49,7 @@ export function TaskTable({ answer, page, loading }: TaskTableProps) {
                   </Link>
                 </th>
                 <td>
-                  <StateBadge state={task.state} />
+                  <StateBadge state={task.state} held={task.held} />
                 </td>
                 {columns.map((column) => (
                   <td key={column.name} class={column.family === 'number' ? 'right' : undefined}>

@@ -29,6 +29,8 @@ export interface BrowseTasksOptions extends TaskSelectionOptions {
 export interface BrowsedTask {
   readonly id: string
   readonly state: TaskState
+  /** Whether it waits for others of its key. */
+  readonly held: boolean
   readonly values: Readonly<Record<string, string | null>>
 }
 
@@ -104,8 +106,9 @@ export async function endOfWindow(
 interface Row {
   readonly id: string
   readonly state: TaskState
+  readonly held: boolean
   readonly key: string | null
-  readonly [column: string]: string | null
+  readonly [column: `c${number}`]: string | null
 }
 
 function selectList(
@@ -121,7 +124,7 @@ function selectList(
     if (mask.includes(name)) return [`case when ${quoted} is not null then '${MASKED}' end as ${as}`]
     return show.includes(name) ? [`left(${quoted}::text, ${longest}) as ${as}`] : []
   })
-  return [`t.id::text as id`, `${stateOf(NOW)} as state`, `${key(selection)} as key`, ...shown].join(', ')
+  return [`t.id::text as id`, `${stateOf(NOW)} as state`, 't.held', `${key(selection)} as key`, ...shown].join(', ')
 }
 
 function key(selection: TaskSelection): string {
@@ -133,7 +136,7 @@ function taskOf(row: Row, columns: readonly TaskColumn[]): BrowsedTask {
     const value = row[`c${index}`]
     return value === undefined ? [] : [[name, value] as const]
   })
-  return { id: row.id, state: row.state, values: Object.fromEntries(values) }
+  return { id: row.id, state: row.state, held: row.held, values: Object.fromEntries(values) }
 }
 
 function cursorOf({ id, key }: Row): TaskCursor {

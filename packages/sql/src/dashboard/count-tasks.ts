@@ -1,7 +1,7 @@
 import type { Queryable } from '../connection.js'
 import { type TaskTypeName, tableOf } from '../task-type-name.js'
 import type { TaskState } from '../template-row.js'
-import { IN_READY_INDEX, IN_SUSPECT_INDEX, stateCondition, WAITING } from './state-conditions.js'
+import { IN_HELD_INDEX, IN_READY_INDEX, IN_SUSPECT_INDEX, stateCondition } from './state-conditions.js'
 
 /** A number of tasks: exact, or about so many. */
 export interface Count {
@@ -21,6 +21,8 @@ export interface TaskCounts {
 /** Up to here tasks are counted, one index entry each; beyond, the statistics of the state's index are taken. */
 const COUNTED = 5_000
 
+const ABOUT_HELD = `(select max(n.tuples) from noted n where starts_with(n.name, 'pg_tasks_held_'))`
+
 interface Row {
   readonly ready: number
   readonly scheduled: number
@@ -32,6 +34,7 @@ interface Row {
   readonly failed: number
   readonly canceled: number
   readonly about_waiting: number | null
+  readonly about_held: number | null
   readonly about_running: number | null
   readonly about_finished: number | null
   readonly about_failed: number | null
@@ -63,18 +66,18 @@ export async function countTasks(connection: Queryable, type: TaskTypeName, hasK
   const result = await connection.query(
     `with clock as materialized (select tasks.clock() as now),
      noted as materialized (
-       select tasks.index_shape(i.indexrelid) as shape, nullif(c.reltuples, -1)::double precision as tuples
+       select c.relname::text as name, tasks.index_shape(i.indexrelid) as shape, nullif(c.reltuples, -1)::double precision as tuples
        from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
        where i.indrelid = $1::regclass and i.indpred is not null)
      select ${perPriority('<=')} as ready, ${perPriority('>')} as scheduled,
        ${upTo(`${IN_SUSPECT_INDEX} and t.planned_to <= clock.now`)} as suspects_ready,
        ${upTo(`${IN_SUSPECT_INDEX} and t.planned_to > clock.now`)} as suspects_scheduled,
-       ${hasKeys ? `(select count(*) filter (where x.held)::integer from (select t.held from ${table} t where ${WAITING} limit ${COUNTED + 1}) x)` : '0'} as held,
+       ${hasKeys ? upTo(IN_HELD_INDEX) : '0'} as held,
        ${upTo(stateCondition('running', 'clock.now'))} as running,
        ${upTo(stateCondition('finished', 'clock.now'), 'order by t.finished_at desc')} as finished,
        ${upTo(stateCondition('failed', 'clock.now'), 'order by t.failed_at desc')} as failed,
        ${upTo(stateCondition('canceled', 'clock.now'), 'order by t.canceled_at desc')} as canceled,
-       ${noted('ready')} as about_waiting, ${noted('running')} as about_running, ${noted('finished')} as about_finished,
+       ${noted('ready')} as about_waiting, ${hasKeys ? ABOUT_HELD : 'null'}::double precision as about_held, ${noted('running')} as about_running, ${noted('finished')} as about_finished,
        ${noted('failed')} as about_failed, ${noted('canceled')} as about_canceled,
        (1000 * extract(epoch from clock.now - ${first('<=')}))::double precision as oldest_due_ms,
        (1000 * extract(epoch from ${first('>')} - clock.now))::double precision as next_due_ms
@@ -89,9 +92,10 @@ function statesOf(row: Row): TaskCounts['states'] {
   const ready = row.ready + row.suspects_ready + row.held
   const scheduled = row.scheduled + row.suspects_scheduled
   const waiting = row.about_waiting ?? 0
+  const held = Math.max(row.held, row.about_held ?? 0)
   return {
     // One of the two is exact more often than not, and the index knows both together.
-    ready: capped(ready, Math.max(0, waiting - row.scheduled)),
+    ready: capped(ready, Math.max(0, waiting - row.scheduled) + held),
     scheduled: capped(scheduled, Math.max(0, waiting - row.ready)),
     running: capped(row.running, row.about_running),
     finished: capped(row.finished, row.about_finished),

@@ -27,6 +27,8 @@ export interface TaskMark {
 export interface TaskDetails {
   readonly id: string
   readonly state: TaskState
+  /** Whether it waits for others of its key. */
+  readonly held: boolean
   readonly values: Readonly<Record<string, string | null>>
   /** End of the lease under which it runs; null: it doesn't, or the lease has none. */
   readonly leasedUntil: string | null
@@ -69,7 +71,7 @@ export async function readTask(
     return `, ${value} as c${index}`
   })
   const result = await connection.query(
-    `select t.id::text as id, ${stateOf(NOW)} as state, t.group_key as group_key,
+    `select t.id::text as id, ${stateOf(NOW)} as state, t.held, t.group_key as group_key,
        case when t.started_at is not null then coalesce(t.run_until, (select l.leased_until from tasks.leases l where l.worker_id = t.run_worker and l.table_id = $2::regclass))::text end as leased_until
        ${list.join('')}
      from ${tableOf(type)} t where t.id = $1::bigint`,
@@ -78,9 +80,10 @@ export async function readTask(
   const row = result.rows[0] as {
     id: string
     state: TaskState
+    held: boolean
     group_key: string | null
     leased_until: string | null
-  } & Record<string, string | null>
+  } & Record<`c${number}`, string | null>
   if (row === undefined) return undefined
   const attempts = await connection.query(
     `select a.attempt, a.worker_id::text as "workerId", a.started_at::text as "startedAt", a.ended_at::text as "endedAt", a.outcome,
@@ -103,6 +106,7 @@ export async function readTask(
   return {
     id: row.id,
     state: row.state,
+    held: row.held,
     values: Object.fromEntries(columns.map((name, index) => [name, row[`c${index}`] ?? null])),
     leasedUntil: row.leased_until,
     attempts: attempts.rows as TaskAttempt[],

@@ -9,6 +9,9 @@ export const WAITING = `t.started_at is null and ${UNFINISHED}`
 export const IN_READY_INDEX = `${WAITING} and t.lost_count < 2 and not t.held`
 export const IN_SUSPECT_INDEX = `${WAITING} and t.lost_count >= 2 and not t.held`
 
+/** What is held back by its key, in the words of the index that a type with keys has; held tasks are due. */
+export const IN_HELD_INDEX = `t.held::pg_catalog.int4 = 1 and ${WAITING}`
+
 /** Each state as a condition on `t`; `now` is an expression. */
 export function stateCondition(state: TaskState, now: string): string {
   switch (state) {

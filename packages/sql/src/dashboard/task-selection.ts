@@ -20,6 +20,11 @@ export interface TaskSelectionOptions {
   readonly filters?: readonly TaskFilter[] | undefined
   /** @defaultValue the order of the state's index; without a state, the newest first */
   readonly order?: TaskOrder | undefined
+  /**
+   * Whether the type has keys, which hold tasks back.
+   * @defaultValue false
+   */
+  readonly hasKeys?: boolean | undefined
 }
 
 /** Asked once per statement, and constant in it, so that it can be an index condition. */
@@ -46,10 +51,10 @@ export class TaskSelection {
   constructor(
     type: TaskTypeName,
     columns: readonly TaskColumn[],
-    { state, filters = [], order }: TaskSelectionOptions,
+    { state, filters = [], order, hasKeys }: TaskSelectionOptions,
   ) {
     this.table = tableOf(type)
-    this.walk = walkOf(state, order ?? defaultOrder(state), columns, NOW)
+    this.walk = walkOf(state, order ?? defaultOrder(state), columns, NOW, hasKeys)
     this.#state = state
     this.#columns = columns
     this.#filters = filters

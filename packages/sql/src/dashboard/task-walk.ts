@@ -1,7 +1,7 @@
 import { PgTasksSqlError } from '../errors.js'
 import { quoteIdentifier } from '../quote-identifier.js'
 import type { TaskState } from '../template-row.js'
-import { IN_READY_INDEX, IN_SUSPECT_INDEX, stateCondition } from './state-conditions.js'
+import { IN_HELD_INDEX, IN_READY_INDEX, IN_SUSPECT_INDEX, stateCondition } from './state-conditions.js'
 import type { TaskColumn } from './task-columns.js'
 
 /** In which order tasks are listed. */
@@ -49,16 +49,18 @@ export function defaultOrder(state: TaskState | undefined): TaskOrder {
  * states, and the state is a condition like others.
  *
  * @param now - an expression
+ * @param hasKeys - whether tasks may be held back by their keys
  */
 export function walkOf(
   state: TaskState | undefined,
   order: TaskOrder,
   columns: readonly TaskColumn[],
   now: string,
+  hasKeys = false,
 ): TaskWalk {
   const { column, descending } = order
   if (state !== undefined && BY_STATE[state].column === column) {
-    return { column, descending, type: 'timestamptz', branches: branchesOf(state, now), filters: [] }
+    return { column, descending, type: 'timestamptz', branches: branchesOf(state, now, hasKeys), filters: [] }
   }
   const known = columns.find(({ name }) => name === column)
   if (known === undefined || !(known.sortable || column === 'id')) {
@@ -73,13 +75,14 @@ export function walkOf(
   }
 }
 
-/** Waiting tasks stand in their index by priority first. */
-function branchesOf(state: TaskState, now: string): readonly string[] {
+/** Waiting tasks stand in their index by priority first; held ones, of a type with keys, in one of their own. */
+function branchesOf(state: TaskState, now: string, hasKeys: boolean): readonly string[] {
   if (state !== 'ready' && state !== 'scheduled') return [stateCondition(state, now)]
   const due = `t.planned_to ${state === 'ready' ? '<=' : '>'} ${now}`
   return [
     ...[0, 1, 2, 3].map((priority) => `${IN_READY_INDEX} and t.priority = ${priority}::smallint and ${due}`),
     `${IN_SUSPECT_INDEX} and ${due}`,
+    ...(hasKeys ? [`${IN_HELD_INDEX} and ${due}`] : []),
   ]
 }
 

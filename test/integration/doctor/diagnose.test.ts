@@ -80,6 +80,36 @@ describe('diagnose', () => {
     await remedied('table_shape', await findings('table_shape'))
   })
 
+  it('has a code for all that the shape of a table may lack', async () => {
+    await database.pool.query(`
+      create table tasks.bare (like tasks.template including defaults including identity);
+      select tasks.register('tasks', 'bare');
+      alter table tasks.bare drop column comment, drop constraint pg_tasks_priority, drop constraint bare_pkey,
+        alter column planned_to drop default, alter column created_at drop not null, alter column last_error type xml using null,
+        drop column trace_id, add column trace_id text generated always as ('x') stored;
+      drop trigger pg_tasks_notify_update on tasks.bare;
+      create trigger pg_tasks_odd after insert on tasks.bare for each statement execute function tasks.forget_marks();
+      alter table tasks.bare reset (fillfactor);`)
+    const found = await findings('table_shape')
+    expect(found.map(({ code }) => code)).toEqual([
+      'column_missing',
+      'column_type',
+      'column_generated',
+      'column_without_default',
+      'column_nullable',
+      'id_not_unique',
+      'priority_unchecked',
+      'storage_parameter_unset',
+      'trigger_missing',
+    ])
+    // What such a table can't be asked for doesn't keep the others from being looked at.
+    await createTaskType(database.pool, 'spent')
+    await database.pool.query(`insert into tasks.spent (failed_at, failure_reason) values (now(), 'error')`)
+    expect(await findings('failed_tasks')).toMatchObject([{ subject: 'tasks.spent' }])
+    expect(found[0]?.details).toEqual({ column: 'comment', type: 'text' })
+    expect(found[1]?.details).toEqual({ column: 'last_error', type: 'xml', expected: 'text' })
+  })
+
   it('finds a limit and a rule of unique tasks whose column is gone', async () => {
     await createTaskType(database.pool, 'per_customer', { columns: 'customer_id bigint, order_id bigint' })
     await database.pool.query(
@@ -198,6 +228,22 @@ describe('diagnose', () => {
   it('finds types whose table is gone', async () => {
     await createTaskType(database.pool, 'gone')
     await database.pool.query('drop table tasks.gone cascade')
+    await remedied('types', await findings('types'))
+  })
+
+  it('gives remedies that can be run as they are, whatever things are called', async () => {
+    await database.pool.query(`
+      create schema "my.shop";
+      create table "my.shop"."o'dd ""one" (like tasks.template including defaults including identity including indexes);
+      select tasks.register('my.shop', 'o''dd "one', function_name => 'odd');
+      insert into "my.shop"."o'dd ""one" (failed_at, failure_reason) values (now(), 'error');
+      select tasks.schedule('every ''day''', 'my.shop', 'o''dd "one', every => '1 day');
+      update tasks.schedules set last_error = 'no such column'`)
+    const [failed] = await findings('failed_tasks')
+    expect(failed?.remedy).toContain(`pg-tasks list '"my.shop"."o'\\''dd ""one"' --state failed;`)
+    const [late] = await findings('schedules')
+    expect(late?.remedy).toMatch(/pg-tasks schedules resume 'every '\\''day'\\'''$/)
+    await database.pool.query(`drop table "my.shop"."o'dd ""one" cascade`)
     await remedied('types', await findings('types'))
   })
 

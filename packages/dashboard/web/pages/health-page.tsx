@@ -1,4 +1,5 @@
 import type { CheckResult, Severity } from '@pg-tasks/sql'
+import { checkTitle, findingWords } from '../i18n/finding-words.js'
 import { type TextKey, useText } from '../i18n/use-text.js'
 import { ProblemText } from '../parts/problem-text.js'
 import { useData } from '../state/use-data.js'
@@ -14,7 +15,7 @@ const WORST_FIRST: readonly Severity[] = ['critical', 'warning', 'info', 'ok']
 
 /** What the doctor finds. */
 export function HealthPage() {
-  const { say } = useText()
+  const { say, language } = useText()
   const { value, error, loading, reload } = useData<{ readonly checks: readonly CheckResult[] }>('health')
   const checks = [...(value?.checks ?? [])].sort(
     (one, other) => WORST_FIRST.indexOf(one.severity) - WORST_FIRST.indexOf(other.severity),
@@ -45,8 +46,8 @@ export function HealthPage() {
         <section aria-labelledby="passed">
           <h2 id="passed">{say('passedChecks')}</h2>
           <ul class="passed">
-            {passed.map(({ check, title }) => (
-              <li key={check}>{title}</li>
+            {passed.map((check) => (
+              <li key={check.check}>{checkTitle(check, language)}</li>
             ))}
           </ul>
         </section>
@@ -56,22 +57,27 @@ export function HealthPage() {
 }
 
 function Check({ check }: { readonly check: CheckResult }) {
-  const { say } = useText()
+  const { say, language } = useText()
+  const title = checkTitle(check, language)
   return (
-    <section class={`check-result ${check.severity}`} aria-label={check.title}>
+    <section class={`check-result ${check.severity}`} aria-label={title}>
       <h2>
-        {check.title} <span class={`severity ${check.severity}`}>{say(WORDS[check.severity])}</span>
+        {title} <span class={`severity ${check.severity}`}>{say(WORDS[check.severity])}</span>
       </h2>
       <ul class="findings">
-        {check.findings.map(({ subject, problem, remedy, severity }) => (
-          <li key={`${subject} ${problem}`}>
-            <p>
-              {severity !== check.severity && <span class={`severity ${severity}`}>{say(WORDS[severity])}</span>}
-              {subject !== null && <strong>{subject}</strong>} {problem}
-            </p>
-            <p class="remedy">{remedy}</p>
-          </li>
-        ))}
+        {check.findings.map((finding) => {
+          const { severity } = finding
+          const { subject, problem, remedy } = findingWords(finding, language)
+          return (
+            <li key={`${subject} ${problem}`}>
+              <p>
+                {severity !== check.severity && <span class={`severity ${severity}`}>{say(WORDS[severity])}</span>}
+                {subject !== '' && <strong>{subject}</strong>} {problem}
+              </p>
+              <p class="remedy">{remedy}</p>
+            </li>
+          )
+        })}
       </ul>
     </section>
   )

@@ -67,12 +67,13 @@ async function findingsOf(check: Check, examination: Examination): Promise<reado
     if (code !== '42501') throw error
     return [
       {
+        code: 'not_permitted',
         severity: 'info',
         subject: null,
         problem: `This check could not look: ${message}.`,
         remedy:
           "Ask as a role that may read the schema tasks: select tasks.grant_to('<role>', 'operator', '<schema>', '<table>').",
-        details: { user: await currentUser(examination.connection) },
+        details: { user: await currentUser(examination.connection), message },
       },
     ]
   }

@@ -1,3 +1,5 @@
+import type { FindingCode } from './finding-code.js'
+
 /** How bad a finding is, from nothing to what must be seen to now. */
 export const SEVERITIES = ['ok', 'info', 'warning', 'critical'] as const
 
@@ -5,6 +7,8 @@ export type Severity = (typeof SEVERITIES)[number]
 
 /** Something that the doctor found, and what to do about it. */
 export interface Finding {
+  /** What it says, whatever the words: compare this, not the problem. */
+  readonly code: FindingCode
   readonly severity: Exclude<Severity, 'ok'>
   /** What it is about: a table, a schedule, a session; null: the database. */
   readonly subject: string | null
@@ -12,7 +16,7 @@ export interface Finding {
   readonly problem: string
   /** What to do: a sentence, or a statement that can be run as it is. */
   readonly remedy: string
-  /** The figures that it was judged by; durations in milliseconds. */
+  /** What it was judged by, and whatever its sentences name beside the subject; durations in milliseconds. */
   readonly details: Readonly<Record<string, unknown>>
 }
 

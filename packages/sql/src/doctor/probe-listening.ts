@@ -56,17 +56,19 @@ function result(finding: Finding | undefined): CheckResult {
 
 function notDelivered(timeoutMs: number, afterMs: number): Finding {
   return {
+    code: 'not_delivered',
     severity: 'critical',
     subject: null,
     problem: `A notification did not arrive within ${timeoutMs} ms: tasks are found by polling only.`,
     remedy:
       'Look for a pooler, or a proxy, between here and the server; give workers a direct URL (listenerConnectionString).',
-    details: { afterMs },
+    details: { afterMs, timeoutMs },
   }
 }
 
 function refused(code: string, message: string): Finding {
   return {
+    code: 'listen_refused',
     severity: 'critical',
     subject: null,
     problem: `LISTEN or NOTIFY was refused: ${message}.`,
@@ -74,6 +76,6 @@ function refused(code: string, message: string): Finding {
       code === '25006'
         ? 'This is a standby: connect to the primary.'
         : 'See the message; without LISTEN tasks are found by polling only.',
-    details: { code },
+    details: { code, message },
   }
 }

@@ -22,6 +22,7 @@ export async function probePooler(first: Queryable, second: Queryable): Promise<
 }
 
 const POOLED: Finding = {
+  code: 'pooler',
   severity: 'warning',
   subject: null,
   problem:

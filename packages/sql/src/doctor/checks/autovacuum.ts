@@ -12,6 +12,7 @@ export const autovacuumCheck: Check = {
     )
     for (const { name } of settings as Array<{ name: string }>) {
       findings.push({
+        code: 'setting_off',
         severity: 'critical',
         subject: null,
         problem: `The server's setting ${name} is off: dead rows stay, and every acquire walks them.`,
@@ -30,6 +31,7 @@ export const autovacuumCheck: Check = {
     )
     for (const { name } of tables as Array<{ name: string }>) {
       findings.push({
+        code: 'autovacuum_off',
         severity: 'critical',
         subject: name,
         problem: `Autovacuum is off for ${name}: dead rows stay, and every acquire walks them.`,

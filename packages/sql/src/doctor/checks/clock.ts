@@ -17,6 +17,7 @@ export const clockCheck: Check = {
     const findings = []
     if (Math.abs(offsetMs) >= options.clockOffsetMs) {
       findings.push({
+        code: 'clock_offset' as const,
         severity: 'warning' as const,
         subject: null,
         problem: `The clock of this machine is ${Math.abs(offsetMs)} ms ${offsetMs > 0 ? 'behind' : 'ahead of'} the database's; times that it computes for planned_to are off by that.`,
@@ -27,6 +28,7 @@ export const clockCheck: Check = {
     }
     if (Math.abs(moved) >= 1_000) {
       findings.push({
+        code: 'clock_replaced' as const,
         severity: 'critical' as const,
         subject: null,
         problem: `tasks.clock() differs from the server's clock by ${Math.round(moved)} ms: it was replaced.`,

@@ -1,3 +1,4 @@
+import { quoteLiteral } from '../../quote-literal.js'
 import type { Check } from '../check.js'
 import type { Finding } from '../finding.js'
 import { missingColumns } from '../missing-columns.js'
@@ -12,12 +13,14 @@ export const columnsCheck: Check = {
       const type = types.find((one) => one.schema === expected.schema && one.table === expected.table)
       const name = type?.name ?? `${expected.schema}.${expected.table}`
       if (type === undefined) {
+        const statement = `select tasks.register(${quoteLiteral(expected.schema)}, ${quoteLiteral(expected.table)});`
         findings.push({
+          code: 'type_not_registered',
           severity: 'critical',
           subject: name,
           problem: `The code has a task type ${name}, which is not registered here.`,
-          remedy: `Create its table and register it: select tasks.register('${expected.schema}', '${expected.table}');`,
-          details: {},
+          remedy: `Create its table and register it: ${statement}`,
+          details: { statement },
         })
         continue
       }
@@ -25,6 +28,7 @@ export const columnsCheck: Check = {
       const { missing, required } = await missingColumns(connection, type.tableId, expected.columns)
       if (missing.length > 0) {
         findings.push({
+          code: 'columns_missing',
           severity: 'critical',
           subject: name,
           problem: `${name} lacks ${missing.join(', ')}, which the code expects.`,
@@ -34,6 +38,7 @@ export const columnsCheck: Check = {
       }
       if (required.length > 0) {
         findings.push({
+          code: 'columns_required',
           severity: 'warning',
           subject: name,
           problem: `${name} demands ${required.join(', ')}, which the code doesn't know: it can't enqueue.`,

@@ -1,4 +1,5 @@
 import type { Check } from '../check.js'
+import { shellWord } from '../shell-word.js'
 
 /** Counted up to here, from the index of failed tasks. */
 const MOST = 10_000
@@ -15,7 +16,7 @@ export const failedTasksCheck: Check = {
   title: 'Failed tasks',
   async examine({ connection, types }) {
     const findings = []
-    for (const { name, readable } of types) {
+    for (const { schema, table, name, readable } of types) {
       if (!readable) continue
       const { rows } = await connection.query(
         `select (select count(*)::integer from (
@@ -29,12 +30,15 @@ export const failedTasksCheck: Check = {
       const { failed, lastAgoMs, lastError } = rows[0] as FailedRow
       if (failed === 0) continue
       const many = failed === MOST ? `${MOST} or more` : String(failed)
+      const word = shellWord(name)
+      const [list, reset, clean] = ['list', 'reset', 'clean'].map((verb) => `pg-tasks ${verb} ${word} --state failed`)
       findings.push({
+        code: 'tasks_failed' as const,
         severity: 'warning' as const,
         subject: name,
         problem: `${many} tasks of ${name} failed for good${lastError === null ? '' : `, the last with: ${firstLine(lastError)}`}`,
-        remedy: `Look at them: pg-tasks list ${name} --state failed; run them again: pg-tasks reset ${name} --state failed; or delete them: pg-tasks clean ${name} --state failed.`,
-        details: { failed, lastAgoMs, lastError },
+        remedy: `Look at them: ${list}; run them again: ${reset}; or delete them: ${clean}`,
+        details: { schema, table, failed, lastAgoMs, lastError, list, reset, clean },
       })
     }
     return findings

@@ -14,11 +14,12 @@ export const indexesCheck: Check = {
       )
       for (const { problem, remedy } of missing as Array<{ problem: string; remedy: string }>) {
         findings.push({
+          code: 'index_missing',
           severity: 'critical',
           subject: type.name,
           problem: `${type.name}: ${problem}.`,
           remedy: `${remedy.replace(/^create index on /, 'create index concurrently on ')};`,
-          details: {},
+          details: { index: problem.replace(/^index \((.*)\) is missing$/, '$1') },
         })
       }
       const { rows: invalid } = await connection.query(
@@ -31,6 +32,7 @@ export const indexesCheck: Check = {
       )
       for (const { name } of invalid as Array<{ name: string }>) {
         findings.push({
+          code: 'index_invalid',
           severity: 'warning',
           subject: type.name,
           problem: `The index ${name} is invalid: it is written to and never read. A CREATE INDEX CONCURRENTLY failed.`,

@@ -29,12 +29,14 @@ export const leasesCheck: Check = {
       )
       const { tasks, overMs } = rows[0] as LeaseRow
       if (tasks === 0) continue
+      const statement = `select tasks.${functionOf('rescue', types, tableId)}();`
       findings.push({
+        code: 'leases_expired' as const,
         severity: 'warning' as const,
         subject: name,
         problem: `${tasks} running tasks of ${name} have lost their worker, the first ${inWords(overMs)} ago.`,
-        remedy: `Start a worker of this type: it brings them back. Or by hand: select tasks.${functionOf('rescue', types, tableId)}();`,
-        details: { tasks, overMs },
+        remedy: `Start a worker of this type: it brings them back. Or by hand: ${statement}`,
+        details: { tasks, overMs, statement },
       })
     }
     return findings

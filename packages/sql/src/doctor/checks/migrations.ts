@@ -11,6 +11,7 @@ export function migrationsFindings(status: MigrationStatus): readonly Finding[] 
     case 'missing':
       return [
         {
+          code: 'schema_missing',
           severity: 'critical',
           subject: null,
           problem: 'The database has no schema of pg-tasks.',
@@ -21,16 +22,18 @@ export function migrationsFindings(status: MigrationStatus): readonly Finding[] 
     case 'incompatible':
       return [
         {
+          code: problem?.code === 'MIGRATION_CHANGED' ? 'migration_changed' : 'database_newer',
           severity: 'critical',
           subject: null,
           problem: problem?.message ?? 'This version must not work with the database.',
           remedy: 'Use the version of pg-tasks that the database was migrated by, or a later one.',
-          details,
+          details: { ...details, migration: problem?.migration ?? '' },
         },
       ]
     case 'behind':
       return [
         {
+          code: 'migrations_pending',
           // What the checks and the verbs of this version ask for may not be there yet.
           severity: 'critical',
           subject: null,

@@ -13,6 +13,7 @@ export const notificationQueueCheck: Check = {
     if (use < Math.min(options.queueUse, HALF)) return []
     return [
       {
+        code: 'queue_filling',
         severity: use >= HALF ? 'critical' : 'warning',
         subject: null,
         problem: `The notification queue is ${Math.round(use * 100)} % full; from half on tasks are found by polling only.`,

@@ -31,6 +31,7 @@ export const overdueCheck: Check = {
       if (lateMs === null || lateMs < options.overdueMs) continue
       const late = inWords(lateMs)
       findings.push({
+        code: workers === 0 ? ('type_unserved' as const) : ('tasks_overdue' as const),
         severity: workers === 0 ? ('critical' as const) : ('warning' as const),
         subject: name,
         problem:

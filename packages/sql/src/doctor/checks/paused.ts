@@ -1,4 +1,5 @@
 import type { Check } from '../check.js'
+import { shellWord } from '../shell-word.js'
 
 /** Types that are paused: somebody may have forgotten it. */
 export const pausedCheck: Check = {
@@ -11,11 +12,16 @@ export const pausedCheck: Check = {
        from tasks.types y where y.paused_at is not null and tasks.quoted(y.table_id) is not null order by 1`,
     )
     return (rows as Array<{ name: string; pausedMs: number; reason: string | null }>).map((row) => ({
+      code: 'type_paused' as const,
       severity: 'info' as const,
       subject: row.name,
       problem: `${row.name} is paused${row.reason === null ? '' : ` (${row.reason})`}: its tasks wait.`,
-      remedy: `When it may go on: pg-tasks resume ${row.name}.`,
-      details: { pausedMs: row.pausedMs, reason: row.reason },
+      remedy: `When it may go on: ${resumeOf(row.name)}`,
+      details: { pausedMs: row.pausedMs, reason: row.reason, resume: resumeOf(row.name) },
     }))
   },
+}
+
+function resumeOf(name: string): string {
+  return `pg-tasks resume ${shellWord(name)}`
 }

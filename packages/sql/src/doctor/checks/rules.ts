@@ -36,6 +36,7 @@ function findingsOf({ schema, table, name, lostKeys, lostUnique }: RuleRow): Fin
   const type = `${quoteLiteral(schema)}, ${quoteLiteral(table)}`
   if (lostKeys !== null) {
     findings.push({
+      code: 'keys_broken',
       severity: 'critical',
       subject: name,
       problem: `limit_keys keeps the tasks of ${name} in order by ${lostKeys.join(', ')}, which is not there any more, or its index: no task of it is acquired.`,
@@ -45,6 +46,7 @@ function findingsOf({ schema, table, name, lostKeys, lostUnique }: RuleRow): Fin
   }
   if (lostUnique !== null) {
     findings.push({
+      code: 'unique_broken',
       severity: 'warning',
       subject: name,
       problem: `The tasks of ${name} were unique by ${lostUnique.join(', ')}; the index is gone, because a column was dropped or the index itself: they are no longer unique.`,

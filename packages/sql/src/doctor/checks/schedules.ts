@@ -1,6 +1,7 @@
 import type { Check } from '../check.js'
 import type { Finding } from '../finding.js'
 import { inWords } from '../in-words.js'
+import { shellWord } from '../shell-word.js'
 
 /** A scheduler looks at once; later than this, none runs. */
 const LATE_MS = 60_000
@@ -30,19 +31,22 @@ export const schedulesCheck: Check = {
 
 function findingsOf({ key, error, paused, lateMs }: ScheduleRow): Finding[] {
   if (error !== null) {
+    const resume = `pg-tasks schedules resume ${shellWord(key)}`
     return [
       {
+        code: paused ? 'schedule_set_aside' : 'schedule_error',
         severity: 'warning',
         subject: key,
         problem: `The schedule ${key} ${paused ? 'was set aside' : 'had an error'}: ${error}`,
-        remedy: `Mend what it names, then: pg-tasks schedules resume ${key}.`,
-        details: { error, paused },
+        remedy: `Mend what it names, then: ${resume}`,
+        details: { error, paused, resume },
       },
     ]
   }
   if (lateMs === null || lateMs < LATE_MS) return []
   return [
     {
+      code: 'schedule_late',
       severity: 'warning',
       subject: key,
       problem: `The schedule ${key} is due for ${inWords(lateMs)}, and no worker looks at it.`,

@@ -1,4 +1,5 @@
 import type { Check } from '../check.js'
+import { shapeCode } from '../shape-code.js'
 
 interface Problem {
   readonly problem: string
@@ -21,11 +22,11 @@ export const tableShapeCheck: Check = {
       )
       for (const { problem, remedy, safe } of rows as Problem[]) {
         findings.push({
+          ...shapeCode(problem),
           severity: safe ? ('warning' as const) : ('critical' as const),
           subject: type.name,
           problem: `${type.name}: ${problem}.`,
           remedy: remedy === null ? 'Rename the column of your own, or change its type.' : `${remedy};`,
-          details: {},
         })
       }
     }

@@ -22,6 +22,7 @@ export const unregisteredCheck: Check = {
        order by 1`,
     )
     return (rows as Array<{ name: string; schema: string; table: string }>).map(({ name, schema, table }) => ({
+      code: 'table_unregistered' as const,
       severity: 'warning' as const,
       subject: name,
       problem: `${name} has the columns of a task table and is not registered: its tasks are never run.`,

@@ -1,0 +1,21 @@
+/** Titles of the doctor's checks, by name. */
+export const ruChecks: Readonly<Record<string, string>> = {
+  migrations: 'Миграции',
+  types: 'Зарегистрированные типы',
+  unregistered: 'Незарегистрированные таблицы',
+  columns: 'Столбцы, которых ждёт код',
+  table_shape: 'Устройство таблиц задач',
+  indexes: 'Индексы',
+  autovacuum: 'Автоочистка',
+  dead_rows: 'Мёртвые строки и старые снимки',
+  notification_queue: 'Очередь уведомлений',
+  clock: 'Часы',
+  leases: 'Истёкшие аренды',
+  overdue: 'Просроченные задачи',
+  failed_tasks: 'Задачи с окончательным сбоем',
+  paused: 'Типы на паузе',
+  rules: 'Ключи и уникальные задачи',
+  schedules: 'Расписания',
+  pooler: 'Пул соединений',
+  listen: 'Уведомления',
+}

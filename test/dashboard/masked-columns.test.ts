@@ -75,6 +75,22 @@ it('no response carries a masked or hidden value', async () => {
   expect((await api('GET', 'health')).text).toContain('there is no region \\"•••\\"; this is not one')
 })
 
+it('the doctor masks an error of a type whose name has dots and quotes', async () => {
+  const own = await createDatabase()
+  await own.pool.query(`
+    create schema "my.shop";
+    create table "my.shop"."an ""odd"" one" (like tasks.template including defaults including identity including indexes);
+    select tasks.register('my.shop', 'an "odd" one', function_name => 'odd');
+    insert into "my.shop"."an ""odd"" one" (failed_at, failure_reason, last_error) values (now(), 'error', 'no ${SECRET}')`)
+  const { url } = await serveDashboard({
+    connectionString: own.url,
+    columns: { 'my.shop.an "odd" one': { last_error: 'mask' } },
+  })
+  const { text } = await (await apiOf(url))('GET', 'health')
+  expect(text).toContain('failed for good, the last with: •••')
+  expect(text).not.toContain(SECRET)
+})
+
 it('no filter and no order tells it either', async () => {
   const { url } = await serveDashboard(options)
   const api = await apiOf(url)

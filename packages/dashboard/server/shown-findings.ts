@@ -25,10 +25,9 @@ export function shownFindings(
 }
 
 function ofTasks(rules: Rules, finding: Finding): Finding {
-  const { lastError } = finding.details
+  const { lastError, schema, table } = finding.details
   if (typeof lastError !== 'string') return finding
-  const [schema = '', table = ''] = (finding.subject ?? '').split('.').map((name) => name.replace(/^"(.*)"$/, '$1'))
-  if (ruleOf(rules, schema, table, 'last_error') === undefined) return finding
+  if (ruleOf(rules, String(schema), String(table), 'last_error') === undefined) return finding
   const [firstLine = ''] = lastError.split('\n', 1)
   return {
     ...finding,

@@ -15,6 +15,8 @@ export interface CliOptions {
   /** Replaces or, with undefined, removes variables. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly input?: string
+  /** Whether nobody reads standard output: its reader goes at once. */
+  readonly deaf?: boolean
 }
 
 export interface CliResult {
@@ -50,6 +52,9 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   child.stderr.on('data', (text: Buffer) => {
     stderr += text.toString()
   })
+  if (options.deaf === true) child.stdout.destroy()
+  // A command may have had enough before the end.
+  child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
   const code = await within(new Promise<number | null>((resolve) => child.once('close', resolve)), {
     timeoutMs: 60_000,
@@ -73,6 +78,8 @@ export interface RunningCli {
   /** The first line of its output, from the `after`th on, that matches. */
   line(pattern: RegExp, after?: number): Promise<string>
   signal(name: NodeJS.Signals): void
+  /** Whoever reads its output goes. */
+  goDeaf(): void
 }
 
 /** Starts a command; killed at the end of the test if it still runs. */
@@ -107,5 +114,9 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
       }
     },
     signal: (name) => child.kill(name),
+    goDeaf: () => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
   }
 }

@@ -1,6 +1,7 @@
 import type { LogFields, Worker } from '@pg-tasks/client'
 import { startMetricsServer } from '@pg-tasks/client/metrics'
 import { CliError } from '../cli-error.js'
+import { surviveClosedPipes } from '../output/survive-closed-pipes.js'
 import type { ChildMessage, ChildSettings, LogLevel, ParentMessage } from './child-messages.js'
 import { loadTasks } from './load-tasks.js'
 import { tellEvents } from './tell-events.js'
@@ -16,6 +17,9 @@ function log(level: LogLevel, message: string, fields: LogFields = {}): void {
   if (level === 'debug' && !settings.verbose) return
   tell({ event: 'log', level, message, fields })
 }
+
+// What handlers print may have lost its reader; their tasks go on.
+surviveClosedPipes(() => {})
 
 async function main(): Promise<void> {
   const { tasks, configure, close, Worker } = await loadTasks(settings.modules)

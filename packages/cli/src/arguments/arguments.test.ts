@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { normalizeArguments } from './normalize-arguments.js'
-import { parseAssignments } from './parse-arguments.js'
+import { parseAssignments, parseInstant, parseInteger } from './parse-arguments.js'
 import { parseDuration } from './parse-duration.js'
 import { parseTypeName } from './parse-type-name.js'
 
@@ -81,4 +81,37 @@ it('parseAssignments keeps what stands behind the first =', () => {
   expect(parseAssignments(['a=b=c', 'd=', 'e={"f": 1}'])).toEqual({ a: 'b=c', d: '', e: '{"f": 1}' })
   expect(() => parseAssignments(['a=1', 'a=2'])).toThrow('twice')
   expect(() => parseAssignments(['=1'])).toThrow('no column=value')
+})
+
+describe('parseInstant', () => {
+  it.each([
+    ['2026-03-01T09:00Z', new Date('2026-03-01T09:00:00Z')],
+    ['2026-03-01 09:00:01.5+02:00', new Date('2026-03-01T07:00:01.500Z')],
+    ['2026-03-01T09:00', new Date(2026, 2, 1, 9)],
+    ['2026-03-01', new Date(2026, 2, 1)],
+    ['2028-02-29', new Date(2028, 1, 29)],
+  ])('takes %s', (text, instant) => {
+    expect(parseInstant(text)).toEqual(instant)
+  })
+
+  it.each([
+    '',
+    '5',
+    'tomorrow',
+    '2026-02-30',
+    '2026-02-29T10:00Z',
+    '2026-13-01',
+    '2026-00-01',
+    '2026-01-00',
+    '2026-1-1',
+    '2026-01-01T25:00',
+  ])('refuses %j', (text) => {
+    expect(() => parseInstant(text)).toThrow('is no time')
+  })
+})
+
+describe('parseInteger', () => {
+  it.each(['', ' ', '0x2', '1e0', '1.0', '--1'])('refuses %j', (text) => {
+    expect(() => parseInteger(0, 3)(text)).toThrow('is no whole number')
+  })
 })

@@ -12,16 +12,22 @@ export function collect(word: string, before: readonly string[] = []): string[] 
 /** A whole number within bounds. */
 export function parseInteger(min: number, max: number): (text: string) => number {
   return (text) => {
-    const number = Number(text)
+    const number = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
     if (Number.isInteger(number) && number >= min && number <= max) return number
     throw new UsageError(`"${text}" is no whole number from ${min} to ${max}.`)
   }
 }
 
-/** An instant: `2026-03-01T09:00Z`, `2026-03-01 09:00` (local time). */
+const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
+
+/** An instant: `2026-03-01T09:00Z`, `2026-03-01 09:00` or `2026-03-01` (local time). */
 export function parseInstant(text: string): Date {
-  const date = new Date(text)
-  if (!Number.isNaN(date.getTime())) return date
+  const [, year, month, day] = INSTANT.exec(text) ?? []
+  // A Date takes the 30th of February for the 2nd of March, a day without a time for one in UTC, and `5` for a month.
+  if (Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) {
+    const date = new Date(text.length === 10 ? `${text}T00:00` : text)
+    if (!Number.isNaN(date.getTime())) return date
+  }
   throw new UsageError(`"${text}" is no time.`, 'Write 2026-03-01T09:00:00Z, or without Z for local time.')
 }
 

@@ -152,6 +152,36 @@ describe('enqueue', () => {
     expect((await run(lines)).json).toEqual({ enqueued: 1500 })
     expect(await count(`body->>'n' = '1499'`)).toBe(1)
   })
+
+  it.each([
+    [
+      'a number that JavaScript would change',
+      'jsonl',
+      '{"address": "inexact", "body": 9007199254740993}\n',
+      'Line 1: 9007199254740993',
+    ],
+    ['UTF-16', 'csv', Buffer.from('\u{feff}address\ninexact\n', 'utf16le').toString('latin1'), 'UTF-8'],
+    ['a first line that does not end', 'csv', `address,"${'x'.repeat(2 ** 21)}\ninexact\n`, 'is a quote not closed?'],
+  ])('refuses a file with %s', async (_, format, content, message) => {
+    const file = join(temporaryFolder(), `rows.${format}`)
+    writeFileSync(file, content, 'latin1')
+    const { code, stderr } = await cli('enqueue', 'mail', '--file', file)
+    expect({ code, stderr }).toEqual({ code: format === 'csv' ? 2 : 1, stderr: expect.stringContaining(message) })
+    expect(await count(`address = 'inexact'`)).toBe(0)
+  })
+
+  it.each(['csv', 'jsonl'])('doesn’t read an endless line of %s to its end', async (format) => {
+    const { code, stderr } = await cli('enqueue', 'mail', '--file', '/dev/zero', '--format', format)
+    expect({ code, stderr }).toEqual({
+      code: format === 'csv' ? 2 : 1,
+      stderr: expect.stringMatching(format === 'csv' ? 'zero byte' : 'Line 1 is too long'),
+    })
+  })
+
+  it('says that a folder is one', async () => {
+    const { code, stderr } = await cli('enqueue', 'mail', '--file', temporaryFolder(), '--format', 'csv')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is a folder') })
+  })
 })
 
 describe('list and show', () => {

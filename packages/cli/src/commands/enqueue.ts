@@ -75,7 +75,11 @@ async function enqueueMany(
     const count = await explainColumns(client, type, () =>
       enqueueFile(client, type, { file, format, progress: !output.json }),
     )
-    output.answer({ enqueued: count }, () => `${formatNumber(count)} tasks of ${typeLabel(type)} are enqueued.\n`)
+    output.answer({ enqueued: count }, () =>
+      count === 1
+        ? `1 task of ${typeLabel(type)} is enqueued.\n`
+        : `${formatNumber(count)} tasks of ${typeLabel(type)} are enqueued.\n`,
+    )
   })
 }
 

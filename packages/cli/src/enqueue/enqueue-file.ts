@@ -45,6 +45,7 @@ function open(file: string): { readonly stream: Readable; readonly bytes: number
   if (file === '-') return { stream: process.stdin, bytes: undefined }
   const there = statSync(file, { throwIfNoEntry: false })
   if (there === undefined) throw new UsageError(`There is no file ${file}.`)
+  if (there.isDirectory()) throw new UsageError(`${file} is a folder.`)
   return { stream: createReadStream(file), bytes: there.isFile() ? there.size : undefined }
 }
 

@@ -1,7 +1,11 @@
 import { enqueueMany, type Queryable, type TypeDescription } from '@pg-tasks/sql'
 import { CliError } from '../cli-error.js'
+import { inexactNumber } from './inexact-number.js'
+import { linesOf } from './lines-of.js'
 
 const ROWS_PER_STATEMENT = 1_000
+/** In characters: a statement has its rows in one text. */
+const LONGEST_STATEMENT = 2 ** 24
 
 type Row = Record<string, unknown>
 
@@ -12,6 +16,7 @@ export async function enqueueJsonLines(
   chunks: AsyncIterable<Buffer>,
 ): Promise<number> {
   let rows: Row[] = []
+  let length = 0
   let count = 0
   let first = 1
   const send = async (last: number): Promise<void> => {
@@ -23,6 +28,7 @@ export async function enqueueJsonLines(
     }
     count += rows.length
     rows = []
+    length = 0
     first = last + 1
   }
   let number = 0
@@ -30,29 +36,25 @@ export async function enqueueJsonLines(
     number += 1
     if (line.trim() === '') continue
     rows.push(parse(line, number))
-    if (rows.length === ROWS_PER_STATEMENT) await send(number)
+    length += line.length
+    if (rows.length === ROWS_PER_STATEMENT || length > LONGEST_STATEMENT) await send(number)
   }
   if (rows.length > 0) await send(number)
   return count
 }
 
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  if (rest !== '') yield rest
-}
-
 function parse(line: string, number: number): Row {
+  let row: unknown
   try {
-    const row: unknown = JSON.parse(line)
-    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Row
+    row = JSON.parse(line)
   } catch {
     // Told below.
   }
-  throw new CliError(`Line ${number} is no JSON object.`, { hint: 'Nothing was enqueued.' })
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
+    throw new CliError(`Line ${number} is no JSON object.`, { hint: 'Nothing was enqueued.' })
+  const inexact = inexactNumber(line)
+  if (inexact === undefined) return row as Row
+  throw new CliError(`Line ${number}: ${inexact} has more digits than a number of JavaScript's keeps.`, {
+    hint: `Nothing was enqueued. Write it as a text, "${inexact}", or the rows as CSV, which goes to PostgreSQL as it is.`,
+  })
 }

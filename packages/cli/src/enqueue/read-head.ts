@@ -1,8 +1,13 @@
+import { UsageError } from '../cli-error.js'
+
 /** The names in a CSV's first line, and all that was read to find them. */
 export interface CsvHead {
   readonly columns: readonly string[]
   readonly read: readonly Buffer[]
 }
+
+/** Longest first line in bytes: beyond it, a quote isn't closed, or it is no CSV. */
+const LONGEST = 2 ** 20
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
@@ -11,7 +16,13 @@ export async function readHead(chunks: AsyncIterator<Buffer>): Promise<CsvHead> 
   let bytes = Buffer.alloc(0)
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
     bytes = Buffer.concat([bytes, next.value])
+    if (bytes.subarray(0, LONGEST).includes(0)) {
+      throw new UsageError('There is a zero byte in the first line of the CSV: it must be text in UTF-8, not UTF-16.')
+    }
     if (firstLine(bytes.toString('utf8')) !== undefined) break
+    if (bytes.length > LONGEST) {
+      throw new UsageError("The CSV's first line, which names the columns, doesn't end: is a quote not closed?")
+    }
   }
   if (bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)) bytes = bytes.subarray(3)
   const text = bytes.toString('utf8')

@@ -1,6 +1,7 @@
-import { fromDatabaseError, isTransient, PgTasksError } from '@pg-tasks/client'
+import { fromDatabaseError, PgTasksError } from '@pg-tasks/client'
 import { CommanderError } from 'commander'
 import { CliError } from './cli-error.js'
+import { isUnreachable } from './connection/is-unreachable.js'
 import { EXIT_CODES, type ExitCode } from './exit-codes.js'
 import { painter } from './output/painter.js'
 
@@ -46,7 +47,7 @@ function described(error: unknown): Described {
       code,
     }
   }
-  const unreachable = isUnreachable(error, code)
+  const unreachable = isUnreachable(error)
   if (unreachable && advice === undefined)
     return { message, hint: UNREACHABLE, exitCode: EXIT_CODES.NO_DATABASE.code, code }
   if (code === 'EADDRINUSE')
@@ -68,14 +69,6 @@ function adviceOf(place: string | undefined, hint: unknown, detail: unknown): st
 /** The line of a file that COPY reads; where else the server was says nothing to a caller. */
 function placeIn(where: unknown): string | undefined {
   return typeof where === 'string' && where.startsWith('COPY ') ? `In ${where}` : undefined
-}
-
-/** 28: who may connect; 3D: which database there is. */
-function isUnreachable(error: unknown, code: string | null): boolean {
-  if (code !== null && /^(28...|3D000)$/.test(code)) return true
-  // Of what is transient, an answer of the server's about a lock or a deadlock is none about the connection.
-  if (code !== null && /^(40|55|57014|25)/.test(code)) return false
-  return isTransient(error)
 }
 
 /** Where a condition of the user's doesn't end, PostgreSQL quotes all that stands behind it in our statement, over several lines. */

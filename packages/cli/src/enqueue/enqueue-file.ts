@@ -31,11 +31,17 @@ export async function enqueueFile(client: Client, type: TypeDescription, source:
   const { stream, bytes } = open(source.file)
   const progress = startProgress({ title: 'enqueue', total: bytes, unit: formatBytes, shown: source.progress })
   const watched = watch(stream, progress)
+  // Else a pipe that says nothing would be waited for.
+  const onLost = (): void => {
+    stream.destroy(Object.assign(new Error('The connection to the database was lost.'), { code: '08006' }))
+  }
+  client.once('end', onLost)
   try {
     return await inShortTransaction(client, () =>
       source.format === 'csv' ? enqueueCsv(client, type, watched) : enqueueJsonLines(client, type, watched),
     )
   } finally {
+    client.off('end', onLost)
     progress.end()
     stream.destroy()
   }

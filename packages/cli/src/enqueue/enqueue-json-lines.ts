@@ -1,5 +1,6 @@
 import { enqueueMany, type Queryable, type TypeDescription } from '@pg-tasks/sql'
 import { CliError } from '../cli-error.js'
+import { isUnreachable } from '../connection/is-unreachable.js'
 import { inexactNumber } from './inexact-number.js'
 import { linesOf } from './lines-of.js'
 
@@ -23,6 +24,7 @@ export async function enqueueJsonLines(
     try {
       await enqueueMany(connection, type, rows)
     } catch (error) {
+      if (isUnreachable(error)) throw error
       const where = first === last ? `Line ${last}` : `Lines ${first} to ${last}`
       throw new CliError(`${where}: ${(error as Error).message}`, { cause: error, hint: 'Nothing was enqueued.' })
     }

@@ -49,7 +49,16 @@ function here(): Place {
     segments: path
       .split('/')
       .filter((part) => part !== '')
-      .map(decodeURIComponent),
+      .map(decoded),
     query: new URLSearchParams(location.search),
+  }
+}
+
+/** An address that somebody typed may have a percent sign that means nothing. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
   }
 }

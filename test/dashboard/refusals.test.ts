@@ -35,6 +35,13 @@ it('a sign-in that is larger than any token is not taken in', async () => {
   expect(response.headers.get('set-cookie')).toBeNull()
 })
 
+it('a range that charts don’t have is the asker’s fault, whatever objects are made of', async () => {
+  const api = await apiOf((await serveDashboard({ connectionString })).url)
+  for (const range of ['2h', 'constructor']) {
+    expect((await api('GET', `types/tasks/send_invoice/charts?range=${range}`)).status).toBe(400)
+  }
+})
+
 it('a filter whose percent signs make no sense is the asker’s fault', async () => {
   const { url } = await serveDashboard({ connectionString })
   const api = await apiOf(url)
@@ -52,7 +59,7 @@ it('the audit tells what was set, and nothing else that was sent', async () => {
   const { rows } = await database.pool.query('select action, details from tasks.audit order by id')
   expect(rows).toEqual([
     { action: 'pause', details: { reason: 'holiday' } },
-    { action: 'rate', details: { count: 5, perMs: 1_000 } },
+    { action: 'rate', details: { count: 5, perMs: 1_000, burst: 1 } },
     { action: 'resume', details: {} },
   ])
 })

@@ -75,8 +75,9 @@ export function lookRoutes(services: Services): Hono<DashboardEnv> {
   )
 
   routes.get('/types/:schema/:table/charts', async (context) => {
-    const range = RANGES[(context.req.query('range') ?? '1h') as keyof typeof RANGES]
-    if (range === undefined) throw badRequest(`range must be one of ${Object.keys(RANGES).join(', ')}.`)
+    const name = context.req.query('range') ?? '1h'
+    if (!Object.hasOwn(RANGES, name)) throw badRequest(`range must be one of ${Object.keys(RANGES).join(', ')}.`)
+    const range = RANGES[name as keyof typeof RANGES]
     return context.json(
       await database.look(async (connection) => {
         const { type } = await shownType(services, connection, nameOf(context))

@@ -1,8 +1,7 @@
 import type { CheckResult, Finding } from '@pg-tasks/sql'
 import { formatDuration } from '../format.js'
 import type { Language } from '../state/preferences.js'
-import { ruChecks } from './ru-checks.js'
-import { type FindingWords, ruFindings } from './ru-findings.js'
+import type { FindingWords } from './ru-findings.js'
 
 /** What a finding names, written for people: `subject`, and whatever stands in its details. */
 export interface FindingFacts {
@@ -10,18 +9,26 @@ export interface FindingFacts {
   readonly details: Finding['details']
 }
 
-/** Words of a finding; the doctor's own are English. */
-export function findingWords(finding: Finding, language: Language): Required<FindingWords> {
+/** A language's words for what the doctor finds; undefined: the doctor's own, which are English. */
+export type HealthWords = typeof import('./ru-health.js') | undefined
+
+/** Loads the words of a language. Where that fails, the doctor's own will do. */
+export async function loadHealthWords(language: Language): Promise<HealthWords> {
+  return language === 'ru' ? import('./ru-health.js').catch(() => undefined) : undefined
+}
+
+/** Words of a finding. */
+export function findingWords(finding: Finding, words: HealthWords, language: Language): Required<FindingWords> {
   const { subject, problem, remedy, code } = finding
   const own = { subject: subject ?? '', problem, remedy }
-  // A later version of the database's checks may know more.
-  if (language === 'en' || !Object.hasOwn(ruFindings, code)) return own
-  return { ...own, ...ruFindings[code](factsOf(finding, language)) }
+  // A later version's doctor may know more.
+  if (words === undefined || !Object.hasOwn(words.ruFindings, code)) return own
+  return { ...own, ...words.ruFindings[code](factsOf(finding, language)) }
 }
 
 /** Title of a check. */
-export function checkTitle({ check, title }: CheckResult, language: Language): string {
-  return language === 'ru' ? (ruChecks[check] ?? title) : title
+export function checkTitle({ check, title }: CheckResult, words: HealthWords): string {
+  return words?.ruChecks[check] ?? title
 }
 
 function factsOf({ subject, details }: Finding, language: Language): FindingFacts {

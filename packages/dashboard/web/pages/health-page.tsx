@@ -1,5 +1,6 @@
 import type { CheckResult, Severity } from '@pg-tasks/sql'
-import { checkTitle, findingWords } from '../i18n/finding-words.js'
+import { checkTitle, findingWords, type HealthWords } from '../i18n/finding-words.js'
+import { useHealthWords } from '../i18n/use-health-words.js'
 import { type TextKey, useText } from '../i18n/use-text.js'
 import { ProblemText } from '../parts/problem-text.js'
 import { useData } from '../state/use-data.js'
@@ -15,8 +16,10 @@ const WORST_FIRST: readonly Severity[] = ['critical', 'warning', 'info', 'ok']
 
 /** What the doctor finds. */
 export function HealthPage() {
-  const { say, language } = useText()
-  const { value, error, loading, reload } = useData<{ readonly checks: readonly CheckResult[] }>('health')
+  const { say } = useText()
+  const { ready, words } = useHealthWords()
+  const { value: read, error, loading, reload } = useData<{ readonly checks: readonly CheckResult[] }>('health')
+  const value = ready ? read : undefined
   const checks = [...(value?.checks ?? [])].sort(
     (one, other) => WORST_FIRST.indexOf(one.severity) - WORST_FIRST.indexOf(other.severity),
   )
@@ -40,14 +43,14 @@ export function HealthPage() {
         </p>
       )}
       {found.map((check) => (
-        <Check key={check.check} check={check} />
+        <Check key={check.check} check={check} words={words} />
       ))}
       {found.length > 0 && passed.length > 0 && (
         <section aria-labelledby="passed">
           <h2 id="passed">{say('passedChecks')}</h2>
           <ul class="passed">
             {passed.map((check) => (
-              <li key={check.check}>{checkTitle(check, language)}</li>
+              <li key={check.check}>{checkTitle(check, words)}</li>
             ))}
           </ul>
         </section>
@@ -56,9 +59,9 @@ export function HealthPage() {
   )
 }
 
-function Check({ check }: { readonly check: CheckResult }) {
+function Check({ check, words }: { readonly check: CheckResult; readonly words: HealthWords }) {
   const { say, language } = useText()
-  const title = checkTitle(check, language)
+  const title = checkTitle(check, words)
   return (
     <section class={`check-result ${check.severity}`} aria-label={title}>
       <h2>
@@ -67,7 +70,7 @@ function Check({ check }: { readonly check: CheckResult }) {
       <ul class="findings">
         {check.findings.map((finding) => {
           const { severity } = finding
-          const { subject, problem, remedy } = findingWords(finding, language)
+          const { subject, problem, remedy } = findingWords(finding, words, language)
           return (
             <li key={`${subject} ${problem}`}>
               <p>

@@ -4,7 +4,7 @@ import { createDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { useBrowser } from './support/browser.js'
 import { createSampleTypes, enqueueInvoice } from './support/sample-types.js'
-import { serveDashboard } from './support/serve-dashboard.js'
+import { apiOf, serveDashboard } from './support/serve-dashboard.js'
 
 const database = await createDatabase()
 const connectionString = database.url
@@ -325,6 +325,20 @@ describe('all tasks of a filter', () => {
     expect(audit.rows[0]).toMatchObject({ affected: 1195 })
     expect(JSON.parse(audit.rows[0].details)).toEqual({ bulk: true, state: 'ready', filters: ['order_id eq'] })
     await holder.query('rollback')
+  })
+
+  it('are all of the filter, also where the page’s order leaves out those without a value', async () => {
+    const own = await createDatabase()
+    await createSampleTypes(own.pool)
+    await own.pool.query(`
+      create index on tasks.send_invoice (amount);
+      insert into tasks.send_invoice (order_id, email, amount) values (1, 'a', 1), (1, 'b', null), (1, 'c', 3)`)
+    const { url } = await serveDashboard({ connectionString: own.url })
+    const api = await apiOf(url)
+    const type = 'types/tasks/send_invoice'
+    expect((await api('GET', `${type}/bulk?order=amount`)).json).toEqual({ count: 3, about: false })
+    const { text } = await api('POST', `${type}/bulk/cancel?order=amount`)
+    expect(text).toContain('"done":3')
   })
 
   it('are reset, each at most once, although they come by again at the end of the order', async () => {

@@ -51,7 +51,13 @@ export function bulkRoutes(services: Services): Hono<DashboardEnv> {
         let count = 0
         let after: TaskCursor | undefined
         do {
-          const part = await selectIds(connection, type, usable, { ...selection, hasKeys, after, limit: 5_000 })
+          const part = await selectIds(connection, type, usable, {
+            ...selection,
+            ...ANY_ORDER,
+            hasKeys,
+            after,
+            limit: 5_000,
+          })
           count += part.ids.length
           if (part.next === null) return { count, about: false }
           after = part.next
@@ -85,6 +91,9 @@ export function bulkRoutes(services: Services): Hono<DashboardEnv> {
   return routes
 }
 
+/** The order of the page chooses nothing, and one by a column would leave out the tasks that have no value there. */
+const ANY_ORDER = { order: undefined }
+
 async function* bulk(
   services: Services,
   user: DashboardUser,
@@ -101,7 +110,7 @@ async function* bulk(
       const part = await services.database.look(async (connection) => {
         const { type, usable, hasKeys } = await shownType(services, connection, name)
         refuseUnusable(selection, usable)
-        return selectIds(connection, type, usable, { ...selection, hasKeys, after, limit: PART })
+        return selectIds(connection, type, usable, { ...selection, ...ANY_ORDER, hasKeys, after, limit: PART })
       })
       const ids = part.ids.filter((id) => !seen.has(id))
       if (part.ids.length > 0 && ids.length === 0) break

@@ -3,7 +3,7 @@ import type { TaskState } from '../template-row.js'
 const UNFINISHED = 't.finished_at is null and t.failed_at is null and not t.canceled'
 
 /** Not started, in the words of the partial indexes, so that the planner may use them. */
-export const WAITING = `t.started_at is null and ${UNFINISHED}`
+const WAITING = `t.started_at is null and ${UNFINISHED}`
 
 /** What stands in the index of waiting tasks, and what stands apart as a suspect. */
 export const IN_READY_INDEX = `${WAITING} and t.lost_count < 2 and not t.held`

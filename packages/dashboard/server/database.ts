@@ -1,6 +1,7 @@
 import { type Logger, PgTasksError, type PoolClientLike, type PoolLike } from '@pg-tasks/client'
 import { type AuditEntry, actBriefly, lookOnly, PgTasksSqlError, type Queryable, writeAudit } from '@pg-tasks/sql'
 import { Pool } from 'pg'
+import { BoundedSession } from './bounded-session.js'
 import type { DashboardUser, ResolvedDashboardOptions } from './dashboard-options.js'
 import { DashboardRefusal } from './problem.js'
 
@@ -14,6 +15,16 @@ export interface Acted<Value> {
 /** Time spent in statements, in milliseconds. */
 export interface Stopwatch {
   databaseMs: number
+}
+
+/** The longest time of a statement as this side sees it, in milliseconds: the server's own limit, and a network that is slow. */
+const LOOK_MS = 8_000
+const ACT_MS = 35_000
+
+/** A pool's client, which in pg tells of its connection's loss. */
+type ErrorTeller = PoolClientLike & {
+  on?(event: 'error', listener: (error: Error) => void): unknown
+  off?(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** How the dashboard asks the database: readers in transactions that can't write, actions in short ones that are audited. */
@@ -44,7 +55,7 @@ export class Database {
 
   /** Reads, in a transaction that can't write. */
   look<Value>(work: (connection: Queryable) => Promise<Value>, stopwatch?: Stopwatch): Promise<Value> {
-    return this.#withSession((session) => lookOnly(session, () => work(session)), stopwatch)
+    return this.#withSession((session) => lookOnly(session, () => work(session)), LOOK_MS, stopwatch)
   }
 
   /** Acts, and writes into the audit who did what, in one transaction that waits for no row for long. */
@@ -68,6 +79,7 @@ export class Database {
           },
           { lockTimeoutMs: this.#lockTimeoutMs },
         ),
+      ACT_MS,
       stopwatch,
     )
     const { type, ...rest } = entry
@@ -78,7 +90,7 @@ export class Database {
 
   /** Asks outside a transaction, for what opens its own or must not be in one. */
   ask<Value>(work: (connection: Queryable) => Promise<Value>, stopwatch?: Stopwatch): Promise<Value> {
-    return this.#withSession(work, stopwatch)
+    return this.#withSession(work, ACT_MS, stopwatch)
   }
 
   /** Ends the connections made here. */
@@ -87,16 +99,27 @@ export class Database {
     await this.#ending
   }
 
-  async #withSession<Value>(work: (session: Queryable) => Promise<Value>, stopwatch?: Stopwatch): Promise<Value> {
-    const client = await this.#pool.connect()
+  async #withSession<Value>(
+    work: (session: Queryable) => Promise<Value>,
+    longestMs: number,
+    stopwatch?: Stopwatch,
+  ): Promise<Value> {
+    const client: ErrorTeller = await this.#pool.connect()
     let lost: Error | undefined
+    // While it is checked out, nobody else hears that its connection is lost, and an error that nobody hears ends the process.
+    const onError = (error: Error): void => {
+      lost = error
+    }
+    client.on?.('error', onError)
+    const session = new BoundedSession(client, longestMs)
     try {
-      return await work(stopwatch === undefined ? client : timed(client, stopwatch))
+      return await work(stopwatch === undefined ? session : timed(session, stopwatch))
     } catch (error) {
       // A transaction that may still be open must not go back into the pool; what the server refused has been rolled back.
       if (!isServerError(error)) lost = error as Error
       throw error
     } finally {
+      client.off?.('error', onError)
       client.release(lost)
     }
   }
@@ -109,7 +132,7 @@ function isServerError(error: unknown): boolean {
   return (error as { severity?: unknown }).severity === 'ERROR'
 }
 
-function timed(client: PoolClientLike, stopwatch: Stopwatch): Queryable {
+function timed(client: Queryable, stopwatch: Stopwatch): Queryable {
   return {
     async query(text, values) {
       const begun = performance.now()

@@ -1,4 +1,4 @@
-import { fromDatabaseError, PgTasksError } from '@pg-tasks/client'
+import { fromDatabaseError, isTransient, PgTasksError } from '@pg-tasks/client'
 import { PgTasksSqlError } from '@pg-tasks/sql'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
@@ -72,7 +72,9 @@ function ofDatabase(error: DatabaseError): { status: ContentfulStatusCode; probl
   if (error.severity !== undefined && /^(22|23|P0001$)/.test(code)) {
     return { status: 422, problem: { code: 'REFUSED_BY_DATABASE', message, column } }
   }
-  if (/^(08|57P|53)/.test(code) || /^(ECONN|ETIMEDOUT|ENOTFOUND|EHOST|EPIPE)/.test(code)) {
+  // Drivers say a lost connection and a pool that is used up in words only.
+  const away = code === '' ? isTransient(error) : /^(08|57P|53)/.test(code)
+  if (away || /^(ECONN|ETIMEDOUT|ENOTFOUND|EHOST|EPIPE)/.test(code)) {
     return { status: 503, problem: { code: 'DATABASE_AWAY', message: 'The database can’t be reached.' } }
   }
   return undefined

@@ -396,7 +396,7 @@ begin
   delete from tasks.rates r where r.table_id = old.table_id;
   delete from tasks.freed_keys f where f.table_id = old.table_id;
   if old.key_columns is not null and tasks.quoted(old.table_id) is not null then
-    perform tasks.drop_indexes(old.table_id, '{pg_tasks_key_,pg_tasks_taken_}');
+    perform tasks.drop_indexes(old.table_id, '{pg_tasks_key_,pg_tasks_taken_,pg_tasks_held_}');
     perform tasks.let_go(old.table_id);
   end if;
   return null;

@@ -189,8 +189,10 @@ export class Worker extends EventSource<WorkerEvents> {
    */
   stop(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const timeoutMs = stopTimeout(options, this.#context)
-    if (this.#stopping !== undefined) void this.#runners.stop(timeoutMs)
-    if (this.#stopping !== undefined) return this.#stopping
+    if (this.#stopping !== undefined) {
+      void this.#runners.stop(timeoutMs)
+      return this.#stopping
+    }
     const wasRunning = this.#phase === 'running'
     this.#phase = 'stopping'
     this.#stopping = this.#stop(timeoutMs, wasRunning)

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import type { ActiveRun } from '../../../packages/client/src/worker/active-run.js'
-import { RunQueue } from '../../../packages/client/src/worker/run-queue.js'
+import type { ActiveRun } from '../../../packages/client/src/worker/run/active-run.js'
+import { RunQueue } from '../../../packages/client/src/worker/run/run-queue.js'
 
 /** A queue keeps and returns; it asks nothing of its runs. */
 function run(id: number): ActiveRun {

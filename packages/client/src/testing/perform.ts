@@ -9,7 +9,7 @@ import { optionsOf } from '../task/check-task.js'
 import type { Claimed, Columns, NewTask } from '../task/claimed.js'
 import type { Task } from '../task/task.js'
 import type { TaskContext } from '../task/task-context.js'
-import { decodeStepValue, encodeStepValue } from '../worker/step-value.js'
+import { decodeStepValue, encodeStepValue } from '../worker/run/step-value.js'
 
 /** What the handler is given besides the row. */
 export interface PerformOptions {

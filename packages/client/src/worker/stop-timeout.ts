@@ -1,6 +1,6 @@
 import { checkOptions } from '../options/check-options.js'
 import { durationMs } from '../options/checks.js'
-import type { TypeContext } from './type-context.js'
+import type { TypeContext } from './type/type-context.js'
 import { warnUnheard } from './warn-unheard.js'
 
 /**

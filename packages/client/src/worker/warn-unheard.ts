@@ -1,6 +1,6 @@
 import { redact } from '../errors/redact.js'
 import { noopLogger } from '../logger/noop-logger.js'
-import type { TypeContext } from './type-context.js'
+import type { TypeContext } from './type/type-context.js'
 
 /** A worker that has nobody to tell of its troubles lets Node tell them, on standard error. */
 export function warnUnheard({ options, events }: Pick<TypeContext, 'options' | 'events'>, message: string): void {

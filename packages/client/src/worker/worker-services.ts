@@ -1,7 +1,7 @@
 import { Maintenance } from '../maintenance/maintenance.js'
 import { DeclaredSchedules } from '../schedule/declared-schedules.js'
 import { Scheduler } from '../schedule/scheduler.js'
-import type { TypeContext } from './type-context.js'
+import type { TypeContext } from './type/type-context.js'
 
 /** What a worker does besides running tasks: it fires schedules, and deletes what is past its time. */
 export class WorkerServices {

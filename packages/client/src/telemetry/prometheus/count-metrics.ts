@@ -1,4 +1,4 @@
-import type { TypeCounts } from '../../worker/task-counter.js'
+import type { TypeCounts } from '../../worker/type/task-counter.js'
 import type { Metric } from './text-format.js'
 import { labelsOf } from './worker-series.js'
 

@@ -1,5 +1,5 @@
 import { withDeadline } from '../../timers/with-deadline.js'
-import type { TypeCounts } from '../../worker/task-counter.js'
+import type { TypeCounts } from '../../worker/type/task-counter.js'
 import type { Worker } from '../../worker/worker.js'
 import { observeWorker } from '../observe-worker.js'
 import { countMetrics } from './count-metrics.js'

@@ -24,9 +24,9 @@ import {
   toPreparedQueryable,
   toQueryable,
 } from '@pg-tasks/sql'
-import { TaskNotFoundError, TaskNotRunningError } from '../errors/database-errors.js'
 import { fromDatabaseError } from '../errors/from-database-error.js'
 import { InvalidArgumentError } from '../errors/invalid-argument-error.js'
+import { isOutcomeRefused } from '../errors/is-outcome-refused.js'
 import { checkDueTime, checkRetryTime } from './check-delay.js'
 import { checkTasks } from './check-tasks.js'
 import type { Claimed, Columns, NewTask } from './claimed.js'
@@ -240,7 +240,8 @@ export abstract class Task<Own extends Columns = object> {
     try {
       return await this.#askOften(connection, (queryable) => statement(queryable, fenced))
     } catch (error) {
-      if (run !== undefined && didNothing(error)) run.settled = before
+      const changedNothing = isOutcomeRefused(error) || error instanceof InvalidArgumentError
+      if (run !== undefined && changedNothing) run.settled = before
       throw error
     }
   }
@@ -278,13 +279,6 @@ interface Fenced {
   readonly token: string | undefined
   /** The run of this process that acts. */
   readonly run: HeldRun | undefined
-}
-
-/** Whether it is certain that what raised this left the task as it was. */
-function didNothing(error: unknown): boolean {
-  return (
-    error instanceof TaskNotRunningError || error instanceof TaskNotFoundError || error instanceof InvalidArgumentError
-  )
 }
 
 function queryableOf(connection: Connection, prepared: boolean): Queryable {

@@ -236,15 +236,7 @@ export class Worker extends EventSource<WorkerEvents> {
     const ended = new Promise<void>((resolve) => {
       this.#endRun = resolve
     })
-    const removeSignals = this.#options.handleSignals
-      ? onStopSignals((signal) => {
-          this.#logger.info(
-            { signal },
-            'Stopping once running tasks have ended; a second signal ends the process at once',
-          )
-          void this.stop()
-        })
-      : () => {}
+    const removeSignals = this.#options.handleSignals ? onStopSignals((signal) => this.#onSignal(signal)) : () => {}
     try {
       // The listener goes first: what is found out about the connection holds for the others.
       await this.#listener.start()
@@ -263,6 +255,11 @@ export class Worker extends EventSource<WorkerEvents> {
     } finally {
       removeSignals()
     }
+  }
+
+  #onSignal(signal: NodeJS.Signals): void {
+    this.#logger.info({ signal }, 'Stopping once running tasks have ended; a second signal ends the process at once')
+    void this.stop()
   }
 
   async #stop(timeoutMs: number, wasRunning: boolean): Promise<void> {

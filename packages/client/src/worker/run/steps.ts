@@ -8,10 +8,11 @@ import {
   toQueryable,
 } from '@pg-tasks/sql'
 import { backoffDelay } from '../../backoff/backoff.js'
-import { TaskInUseError, TaskNotFoundError, TaskNotRunningError } from '../../errors/database-errors.js'
+import { TaskInUseError } from '../../errors/database-errors.js'
 import { describeThrown } from '../../errors/describe-thrown.js'
 import { fromDatabaseError } from '../../errors/from-database-error.js'
 import { InvalidArgumentError } from '../../errors/invalid-argument-error.js'
+import { isOutcomeRefused } from '../../errors/is-outcome-refused.js'
 import { isTransient } from '../../errors/is-transient.js'
 import type { SettledByHandler } from '../../task/held-runs.js'
 import type { StepContext } from '../../task/task-context.js'
@@ -68,7 +69,7 @@ export class Steps {
       try {
         await this.#untilAnswered(run, MARK_PATIENCE_MS, mark)
       } catch (error) {
-        if (json === null || isFinal(error) || isTransient(error)) throw error
+        if (json === null || isOutcomeRefused(error) || isTransient(error)) throw error
         this.#warn(run, step, error)
         json = null
         await this.#untilAnswered(run, MARK_PATIENCE_MS, mark)
@@ -159,8 +160,4 @@ function checkStep(step: unknown, work: unknown): void {
     throw new InvalidArgumentError('step', `must be the name of the step: a text of 1 to ${LONGEST_NAME} bytes.`)
   }
   if (typeof work !== 'function') throw new InvalidArgumentError('work', 'must be a function.')
-}
-
-function isFinal(error: unknown): boolean {
-  return error instanceof TaskNotRunningError || error instanceof TaskNotFoundError
 }

@@ -1,6 +1,6 @@
 import { backoffDelay } from '../../backoff/backoff.js'
-import { TaskNotFoundError, TaskNotRunningError } from '../../errors/database-errors.js'
 import { fromDatabaseError } from '../../errors/from-database-error.js'
+import { isOutcomeRefused } from '../../errors/is-outcome-refused.js'
 import { WorkerStoppingError } from '../../errors/run-errors.js'
 import { sleep } from '../../timers/sleep.js'
 import { failureKind } from './failure-kind.js'
@@ -40,7 +40,7 @@ export class Patience {
       } catch (raised) {
         failure = raised
         const error = fromDatabaseError(raised)
-        if (error instanceof TaskNotRunningError || error instanceof TaskNotFoundError) throw error
+        if (isOutcomeRefused(error)) throw error
         this.#report.failure('settle', error, 'An outcome could not be written; trying again')
         const kind = failureKind(raised)
         await this.pause(backoffDelay(failures, kind === 'server' || kind === 'moment' ? RETRY_WAIT : MENDING_WAIT))

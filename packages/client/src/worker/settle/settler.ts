@@ -8,8 +8,8 @@ import {
   type UnfinishedRun,
 } from '@pg-tasks/sql'
 import { backoffDelay } from '../../backoff/backoff.js'
-import { TaskNotFoundError, TaskNotRunningError } from '../../errors/database-errors.js'
 import { describeThrown } from '../../errors/describe-thrown.js'
+import { isOutcomeRefused } from '../../errors/is-outcome-refused.js'
 import { WorkerStoppingError } from '../../errors/run-errors.js'
 import { startTimer } from '../../timers/start-timer.js'
 import { wait } from '../../timers/wait.js'
@@ -258,7 +258,7 @@ export class Settler implements LentRuns {
         })
         this.#report.written(run, outcome, written)
       } catch (error) {
-        if (!(error instanceof TaskNotRunningError || error instanceof TaskNotFoundError)) throw error
+        if (!isOutcomeRefused(error)) throw error
         // Its own transaction was committed meanwhile, or in SQL; or this was written and the answer lost; or it is another's.
         this.#looking.push({ run, otherwise: outcome, refused: true })
         this.#lookSoon()

@@ -68,14 +68,29 @@ it(
     const serve = () => spawnScript(SERVE, { env: { DATABASE_URL: database.url } })
     const processes = Array.from({ length: PROCESSES }, serve)
     await Promise.all(processes.map((one) => one.line('ready', { timeoutMs: 120_000 })))
+    /** Takes out the first process that is in the midst of tasks. */
+    const takeBusy = () =>
+      waitFor(async () => {
+        for (const [index, one] of processes.entries()) {
+          const worker = one.output.find((line) => line.startsWith('ready '))?.slice('ready '.length)
+          if (worker === undefined) continue
+          one.signal('SIGSTOP')
+          const { rowCount } = await database.pool.query(
+            'select from tasks.calls where run_worker = $1 and finished_at is null and started_at is not null',
+            [worker],
+          )
+          if (rowCount !== 0) return processes.splice(index, 1)[0]
+          one.signal('SIGCONT')
+        }
+        return undefined
+      })
     const finished = async () => (await countStates(database.pool, 'calls')).finished ?? 0
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const from = await finished()
       await waitFor(async () => (await finished()) >= Math.min(from + TASKS / (2 * KILLS), TASKS), {
         timeoutMs: 60_000,
       })
-      const victim = processes.shift()
-      await victim?.kill('SIGKILL')
+      await (await takeBusy()).kill('SIGKILL')
       processes.push(serve())
     }
     await waitFor(async () => (await finished()) === TASKS, {

@@ -10,5 +10,5 @@ class Calls extends Task<{ key: number }> {
 
 const worker = new Worker({ connectionString: process.env.DATABASE_URL as string, pollIntervalMs: 60_000 })
 worker.add(new Calls({ table: 'calls' }), 8)
-worker.on('ready', () => console.log('ready'))
+worker.on('ready', () => console.log(`ready ${worker.id}`))
 await worker.run()

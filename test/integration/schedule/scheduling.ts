@@ -74,12 +74,16 @@ export class Scheduling {
     await this.pool.query(`notify pg_tasks_control, 'schedules'`)
   }
 
-  /** The worker that has been started has handled what was due, and its scheduler sleeps: that was its last statement. */
+  /**
+   * The worker that has been started has handled what was due, and its scheduler sleeps: that was the last statement of its
+   * session, but for the ends of the tasks that it had enqueued.
+   */
   async untilWorkerSleeps(): Promise<void> {
     const asleep = `select from pg_stat_activity
-      where datname = current_database() and application_name = 'pg-tasks worker' and query like 'select tasks.next_schedule_in%'
+      where datname = current_database() and application_name = 'pg-tasks worker'
+        and (query like 'select tasks.next_schedule_in%' or query like '%finish_many%' and coalesce(tasks.next_schedule_in(), 1) > 0)
         and state = 'idle' and state_change < pg_catalog.clock_timestamp() - interval '100 ms'`
-    await waitFor(async () => (await this.pool.query(asleep)).rowCount === 1, {
+    await waitFor(async () => (await this.pool.query(asleep)).rowCount, {
       timeoutMs: 10_000,
       what: 'the scheduler to sleep',
     })
